@@ -248,8 +248,7 @@ func passes[T rev.Real](rnd *rand.Rand) []pass {
 	)
 }
 
-// elementPasses returns the functions of single elements, and their adjoints. They are called by their names: the kernels
-// of all of them are not compiled here again.
+// elementPasses returns the functions of single elements, and their adjoints.
 func elementPasses[T rev.Real](rnd *rand.Rand) (all []pass) {
 	const n = 1000
 	x, exponents := make([]T, n), make([]T, n)
@@ -260,15 +259,10 @@ func elementPasses[T rev.Real](rnd *rand.Rand) (all []pass) {
 	u, v, w, gu, gv, gw := vector(), vector(), vector(), vector(), vector(), vector()
 	of := func(kernels []string, operands, cotangents []rules.Buffer) {
 		for _, kernel := range kernels {
-			r, err := rules.Lookup(fmt.Sprintf("%s[%s]", kernel, strings.TrimPrefix(nameOf[T](), "fixed.")))
-			mustRun(err)
-			forward, err := r.Prepare(rules.Forward, rules.Args{Operands: operands, Params: []float64{1}}) // Workers
-			mustRun(err)
-			adjoint, err := r.Prepare(rules.Adjoint, rules.Args{Operands: operands, Cotangents: cotangents, Params: []float64{1}})
-			mustRun(err)
+			forward, adjoint := byName[T](kernel, operands, cotangents, 1)
 			_, name, _ := strings.Cut(kernel, ".")
 			name += " over Q43, n=1000"
-			all = append(all, pass{name, 6, func() { mustRun(forward()) }}, pass{"adjoint of " + name, 6, func() { mustRun(adjoint()) }})
+			all = append(all, pass{name, 6, forward}, pass{"adjoint of " + name, 6, adjoint})
 		}
 	}
 	of([]string{"revlinalg.DivElem", "revlinalg.Atan2"}, []rules.Buffer{w, u, v}, []rules.Buffer{gw, gu, gv})

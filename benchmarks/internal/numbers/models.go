@@ -1,14 +1,16 @@
 package numbers
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/rev"
-	"revnum/revlinalg"
 	"revnum/revmodels/ba"
-	"revnum/revmodels/gmm"
 	"revnum/revnn"
+	"revnum/rules"
 )
 
 // layers returns two layers of networks.
@@ -28,15 +30,15 @@ func layerPasses[T rev.Real](rnd *rand.Rand) []pass {
 	matrix := func(rows int) rev.General[T] { return randomMatrix[T](rnd, rows, n, 1e-3) }
 	affine, conv := layers[T](rnd)
 	affineG, convG := layers[T](rnd)
-	cov := revlinalg.Covariance[T]{C: matrix(n), X: matrix(1000), Workers: 1}
-	covG := revlinalg.Covariance[T]{C: matrix(n), X: matrix(1000)}
+	buffers := func() []rules.Buffer { return []rules.Buffer{rules.Matrix(matrix(n)), rules.Matrix(matrix(1000))} }
+	forward, adjoint := byName[T]("revlinalg.Covariance", buffers(), buffers(), 1)
 	return []pass{
 		{"AffineBatch over Q43, n=64", 10, func() { affine.Forward() }},
 		{"adjoint of AffineBatch over Q43, n=64", 10, func() { affine.Adjoint(affineG) }},
 		{"Conv2D over Q43, 3×3, 8 to 16 channels", 10, func() { conv.Forward() }},
 		{"adjoint of Conv2D over Q43, 3×3, 8 to 16 channels", 10, func() { conv.Adjoint(convG) }},
-		{"Covariance over Q43, 1000×64", 10, func() { cov.Forward() }},
-		{"adjoint of Covariance over Q43, 1000×64", 10, func() { cov.Adjoint(covG) }},
+		{"Covariance over Q43, 1000×64", 10, forward},
+		{"adjoint of Covariance over Q43, 1000×64", 10, adjoint},
 	}
 }
 
@@ -80,32 +82,29 @@ func mixturePasses[T rev.Real](rnd *rand.Rand) []pass {
 	gAlpha, gMeans, gFactors := randomMatrix[T](rnd, 1, comps, 0), randomMatrix[T](rnd, comps, d, 0), randomMatrix[T](rnd, comps, d*(d+1)/2, 0)
 	out, gOut := new(T), new(T)
 	*gOut = fixed.Of[T](1e-6)
-	run := func(forward, adjoint func()) []pass {
-		return []pass{
-			{"mixture over Q43, 16 of 8 dimensions", 8, forward},
-			{"adjoint of mixture over Q43, 16 of 8 dimensions", 8, adjoint},
-		}
+	kernel := "gmm.LogPosterior"
+	if number.IsFixed[T]() {
+		kernel = "gmm.FixedLogPosterior"
 	}
-	if _, ok := any(out).(*fixed.Q43); ok {
-		k, g := fixedMixture(out, alpha, means, factors, x), fixedMixture(gOut, gAlpha, gMeans, gFactors, rev.General[T]{})
-		return run(func() { mustRun(k.Forward()) }, func() { mustRun(k.Adjoint(g)) })
-	}
-	k, g := floatMixture(out, alpha, means, factors, x), floatMixture(gOut, gAlpha, gMeans, gFactors, rev.General[T]{})
-	return run(func() { k.Forward() }, func() { k.Adjoint(g) })
-}
-
-func fixedMixture[T rev.Real](out *T, alpha, means, factors, x rev.General[T]) gmm.FixedLogPosterior {
-	return gmm.FixedLogPosterior{
-		Out: any(out).(*fixed.Q43), Alpha: rev.ViewSlice(any(alpha.Data).([]fixed.Q43)), Means: any(means).(rev.General[fixed.Q43]),
-		Factors: any(factors).(rev.General[fixed.Q43]), X: any(x).(rev.General[fixed.Q43]), Workers: 1,
+	forward, adjoint := byName[T](kernel,
+		[]rules.Buffer{rules.Scalar(out), rules.Slice(alpha.Data), rules.Matrix(means), rules.Matrix(factors), rules.Matrix(x)},
+		[]rules.Buffer{rules.Scalar(gOut), rules.Slice(gAlpha.Data), rules.Matrix(gMeans), rules.Matrix(gFactors)}, 0, 0, 0, 1)
+	return []pass{
+		{"mixture over Q43, 16 of 8 dimensions", 8, forward},
+		{"adjoint of mixture over Q43, 16 of 8 dimensions", 8, adjoint},
 	}
 }
 
-func floatMixture[T rev.Real](out *T, alpha, means, factors, x rev.General[T]) gmm.LogPosterior[float64] {
-	return gmm.LogPosterior[float64]{
-		Out: any(out).(*float64), Alpha: rev.ViewSlice(any(alpha.Data).([]float64)), Means: any(means).(rev.General[float64]),
-		Factors: any(factors).(rev.General[float64]), X: any(x).(rev.General[float64]), Workers: 1,
+// byName returns passes of a kernel that is called by its name, such as revlinalg.Exp: it is not compiled here again.
+func byName[T rev.Real](kernel string, operands, cotangents []rules.Buffer, params ...float64) (forward, adjoint func()) {
+	r, err := rules.Lookup(fmt.Sprintf("%s[%s]", kernel, strings.TrimPrefix(nameOf[T](), "fixed.")))
+	mustRun(err)
+	prepare := func(p rules.Pass) func() {
+		run, err := r.Prepare(p, rules.Args{Operands: operands, Cotangents: cotangents, Params: params})
+		mustRun(err)
+		return func() { mustRun(run()) }
 	}
+	return prepare(rules.Forward), prepare(rules.Adjoint)
 }
 
 func mustRun(err error) {
