@@ -1,16 +1,21 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
+
+	"revnum/rev"
+	"revnum/revlinalg"
 )
 
-// A late device runs nothing before somebody waits for it, and then what others than its streams wait for as late as they
-// allow. If it is eager, the streams made last run first instead, as far as their events let them. A result that depends on an event that
-// nobody waits for is therefore wrong with one or the other.
+// A late device runs nothing before the host waits for a stream, and then nothing but this stream and what it waits for. If
+// it is eager, all that is in streams made after this one runs before it, in those made last first. A stream that does not wait
+// for another where it should therefore comes too early with one or the other.
 type late struct {
 	*interpreted
 	eager   bool
@@ -114,8 +119,8 @@ func panels(t *testing.T, cols int) {
 	aheadCols = cols
 }
 
-// TestAhead factors panels beside products, in two orders that events allow.
-func TestAhead(t *testing.T) {
+// inOrders factors panels of 64 columns beside products, in two orders that events allow.
+func inOrders(t *testing.T, test func(t *testing.T)) {
 	panels(t, 64)
 	for _, eager := range []bool{false, true} {
 		t.Run(fmt.Sprintf("eager %t", eager), func(t *testing.T) {
@@ -124,16 +129,109 @@ func TestAhead(t *testing.T) {
 				interpreted: on, eager: eager, streams: make([][]lateOperation, 1), ran: make([]int, 1), numbers: map[int]int{}, events: map[int][2]int{},
 			}))(t)
 			defer closeAll(t, testDevice, on)
-			compareCholesky[float64](t, 200, 0, "Forward")
-			compareCholesky[float32](t, 150, 0, "Forward")
-			compareSolve[float64](t, 200, 3, 0, false, "Forward")
-			compareSolve[float32](t, 150, 2, 0, true, "Forward")
+			test(t)
 		})
 	}
 }
 
-// TestAheadWithoutMemory lets each allocation of a pass fail that makes a stream.
+// TestAhead has three panels and more, and derivatives after two or three.
+func TestAhead(t *testing.T) {
+	inOrders(t, func(t *testing.T) {
+		compareCholesky[float64](t, 200, 0, "Forward")
+		compareCholesky[float32](t, 150, 0, "Forward")
+		compareSolve[float64](t, 200, 3, 0, false, "Forward")
+		compareSolve[float32](t, 150, 2, 0, true, "Forward")
+		derivatives := []string{"Adjoint", "Tangent", "AdjointTangent"}
+		compareCholesky[float64](t, 130, 0, derivatives...)
+		compareSolve[float64](t, 97, 2, 0, true, derivatives...)
+	})
+}
+
+// TestAheadErrors has matrices that are not positive definite or singular in the second panel and at the first column of
+// the third. The errors are those of the CPU, and nothing is written.
+func TestAheadErrors(t *testing.T) {
+	inOrders(t, func(t *testing.T) {
+		for _, at := range []int{64 + 5, 128} {
+			k := randomCholesky[float64](rand.New(rand.NewPCG(15, 16)), 134, 0)
+			k.A.Row(at)[at], k.A.Row(at + 3)[at+3] = -3, -4
+			before := slices.Clone(k.L.Data)
+			var got, want *rev.NotPositiveDefiniteError
+			err := rev.Forward(k)
+			if !errors.As(err, &got) || got.Row != at {
+				t.Fatalf("row %d: error %v", at, err)
+			}
+			if err := (revlinalg.Cholesky[float64]{L: k.L, A: k.A}).Forward(); !errors.As(err, &want) || want.Row != at || math.Abs(got.Value-want.Value) > 1e-12 {
+				t.Errorf("row %d: error %v, on the CPU %v", at, got, err)
+			}
+			if !slices.Equal(k.L.Data, before) {
+				t.Errorf("row %d: results are written", at)
+			}
+		}
+		for _, column := range []int{64 + 5, 128} {
+			k := randomSolve[float64](rand.New(rand.NewPCG(15, 16)), 134, 2, 0, false)
+			for i := range k.A.Rows {
+				k.A.Row(i)[column] = 0
+			}
+			before := slices.Clone(k.X.Data)
+			var got, want *rev.SingularError
+			err := rev.Forward(k)
+			if !errors.As(err, &got) {
+				t.Fatalf("column %d: error %v", column, err)
+			}
+			if err := k.of(0).Forward(); !errors.As(err, &want) || *got != *want {
+				t.Errorf("column %d: error %v, on the CPU %v", column, got, err)
+			}
+			if !slices.Equal(k.X.Data, before) {
+				t.Errorf("column %d: results are written", column)
+			}
+		}
+		compareCholesky[float64](t, 70, 0, "Forward") // the device works afterwards
+		compareSolve[float64](t, 70, 1, 0, false, "Forward")
+	})
+}
+
+// TestAheadStrides has rows with numbers after them, which stay.
+func TestAheadStrides(t *testing.T) {
+	inOrders(t, func(t *testing.T) {
+		rnd := rand.New(rand.NewPCG(25, 26))
+		wide := func(m rev.General[float64], more int) rev.General[float64] {
+			w := general[float64](rnd, m.Rows, m.Cols+more)
+			w.Cols = m.Cols
+			for i := range m.Rows {
+				copy(w.Row(i), m.Row(i))
+			}
+			return w
+		}
+		like := func(m rev.General[float64]) rev.General[float64] {
+			m.Data = slices.Clone(m.Data)
+			return m
+		}
+		c := randomCholesky[float64](rnd, 134, 0)
+		c.L, c.A = wide(c.L, 5), wide(c.A, 3)
+		factor := revlinalg.Cholesky[float64]{L: like(c.L), A: like(c.A)}
+		s := randomSolve[float64](rnd, 134, 2, 0, true)
+		s.X, s.A, s.B = wide(s.X, 2), wide(s.A, 3), wide(s.B, 1)
+		system := revlinalg.Solve[float64]{X: like(s.X), A: like(s.A), B: like(s.B), TransA: true}
+		if err := errors.Join(rev.Forward(c), factor.Forward(), rev.Forward(s), system.Forward()); err != nil {
+			t.Fatal(err)
+		}
+		check := near[[]float64](t, 1e-12)
+		check("L", c.L.Data, factor.L.Data)
+		check("X", s.X.Data, system.X.Data)
+	})
+}
+
+// TestAheadWithoutMemory lets each allocation of a pass fail that makes a stream, also where streams have scratch memory for sums.
 func TestAheadWithoutMemory(t *testing.T) {
 	panels(t, 64)
 	exhaust[hostCholesky[float64], Cholesky[float64]](t, func(rnd *rand.Rand) hostCholesky[float64] { return randomCholesky[float64](rnd, 66, 1) })
+	solve := func(t *testing.T) {
+		exhaust[hostSolve[float64], Solve[float64]](t, func(rnd *rand.Rand) hostSolve[float64] { return randomSolve[float64](rnd, 66, 2, 1, false) })
+	}
+	t.Run("whole", solve)
+	t.Run("parts of halves", func(t *testing.T) {
+		shortParts(t)
+		halveSystems(t)
+		solve(t)
+	})
 }

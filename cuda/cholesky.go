@@ -26,8 +26,8 @@ import (
 //
 // If there are up to 32 rows, a block makes the pass for a matrix in shared memory. Of larger matrices, squares of 64
 // columns are factored there, with the rows below them in the same launch, and what they change in other columns is a
-// product of matrices, whose tiles above the diagonal are left out. If a matrix has more than 256 columns, so many are updated
-// and factored beside the product that changes the columns after them. The
+// product of matrices, whose tiles above the diagonal are left out. A matrix of more than 256 columns is factored in panels
+// of 256 columns; the next panel runs beside the product of the one before. The
 // factor is that of a matrix within about n·ε·|L|·|L|ᵀ of A (Higham 2002, theorem 10.3).
 //
 // If a pivot is zero or negative, the pass returns a *rev.NotPositiveDefiniteError, and nothing is written
@@ -82,7 +82,7 @@ func (s *choleskys[T]) run(k *Cholesky[T], p *rev.Pass[Cholesky[T]]) {
 		s.add(s.l, 1, s.of(k.A).t(), lowerTriangle)
 		s.ahead(n, func(on stacks[T], lo, hi int) {
 			on.factor(s.l.block(lo, n, lo, hi), ratios+uint64(8*lo), pivots+uint64(8*lo), n)
-		}, func(on stacks[T], lo, hi, from, to int) { on.updateFactor(s.l, lo, hi, from, to) })
+		}, func(on stacks[T], lo, hi, first, end int) { on.updateFactor(s.l, lo, hi, first, end) })
 	}
 	if worst, at := s.worst(ratios, s.count*n); worst > 1 {
 		var pivot [1]float64
@@ -177,12 +177,12 @@ func (s stacks[T]) factor(x stack[T], ratios, pivots uint64, stride int) {
 	s.factor(x.block(mid, rows, mid, n), ratios+uint64(8*mid), pivots+uint64(8*mid), stride)
 }
 
-// updateFactor subtracts what columns lo to hi-1 of L change in columns from to to-1 of x, if there are any.
-func (s stacks[T]) updateFactor(x stack[T], lo, hi, from, to int) {
-	if from == to {
+// updateFactor subtracts what columns lo to hi-1 of L change in columns first to end-1 of x, if there are any.
+func (s stacks[T]) updateFactor(x stack[T], lo, hi, first, end int) {
+	if first == end {
 		return
 	}
-	s.subtract(lowerTriangle, x.block(from, x.rows, from, to), x.block(from, x.rows, lo, hi), x.block(from, to, lo, hi).t())
+	s.subtract(lowerTriangle, x.block(first, x.rows, first, end), x.block(first, x.rows, lo, hi), x.block(first, end, lo, hi).t())
 }
 
 // launchFactor launches a kernel of matrices of up to 64 columns, or 32 if it only looks at their pivots.

@@ -386,8 +386,8 @@ func (w *pass) room(i, bytes int) (at uintptr) {
 	return at
 }
 
-// beside returns a pass in a stream beside that of w, whose launches start first where both have some. It has no operands
-// after an error.
+// beside returns a pass in a stream beside that of w, whose launches start first where both have some. After an error it has
+// no device, and does nothing.
 func (w *pass) beside() *pass {
 	side := pass{err: w.err}
 	if w.err == nil && w.dev != nil {

@@ -115,7 +115,7 @@ func TestCards(t *testing.T) {
 func TestCardStreams(t *testing.T) {
 	for _, dev := range cards(t) {
 		s := must(dev.NewStream())(t)
-		must(s.beside())(t)
+		side := must(s.beside())(t)
 		host := must(NewPinned[float64](dev, 3))(t)
 		x := must(NewVector(dev, rev.ViewSlice(make([]float64, 3))))(t)
 		y := must(NewVector(dev, rev.ViewSlice([]float64{1, 1, 1})))(t)
@@ -138,12 +138,54 @@ func TestCardStreams(t *testing.T) {
 		if v, err := Get(out); v != 77 || err != nil {
 			t.Errorf("%v, %v", v, err)
 		}
+		// Each stream waits twice for the other, with one event.
+		add := func(s *Stream, y, x Vector[float64]) error {
+			return On(s, Axpy[float64]{Y: y, Alpha: one, X: x}).Forward()
+		}
+		after := func(s, other *Stream) error {
+			dev.mu.Lock()
+			defer dev.mu.Unlock()
+			w := pass{dev: dev, stream: s}
+			w.after(&pass{dev: dev, stream: other})
+			return w.err
+		}
+		a, b := must(NewVector(dev, rev.ViewSlice([]float64{1, 2, 3})))(t), must(NewVector(dev, rev.ViewSlice([]float64{1, 1, 1})))(t)
+		for range 2 {
+			if err := errors.Join(add(s, a, b), after(side, s), add(side, b, a), after(s, side)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(b.Data.GetAsync(s, host), s.Sync()); err != nil || host[0] != 8 || host[2] != 14 {
+			t.Errorf("copied %v: %v", host, err)
+		}
 		if err := errors.Join(squares.Sync(), squares.Close(), s.Sync(), s.Close(), host.Free(dev)); err != nil {
 			t.Error(err)
 		}
 		must(dev.NewStream())(t) // what is left is closed with the device
 		must(dev.Stream().Record())(t)
 		must(NewPinned[int32](dev, 5))(t)
+	}
+}
+
+// TestCardPriority compares the priorities of streams. The lowest number comes first.
+func TestCardPriority(t *testing.T) {
+	for _, dev := range cards(t) {
+		s := must(dev.NewStream())(t)
+		side := must(s.beside())(t)
+		var priorities []int
+		dev.mu.Lock()
+		c := dev.driver.(*card)
+		err := c.do(func() (err error) {
+			for _, s := range []*Stream{dev.first, s, side} {
+				p, e := c.streams[s.id].Priority()
+				priorities, err = append(priorities, p), join(err, e)
+			}
+			return err
+		})
+		dev.mu.Unlock()
+		if p := priorities; err != nil || p[1] != p[0] || p[2] >= p[0] {
+			t.Errorf("priorities of the first stream, another and one beside it: %v, error %v", p, err)
+		}
 	}
 }
 

@@ -25,10 +25,10 @@ import (
 //
 // Each pass factors A by elimination with partial pivoting. If there are up to 32 rows and right-hand sides, a launch
 // does so to test for singular matrices, and in another a block makes the pass for a system in shared memory. Otherwise
-// panels of 32 columns are eliminated in
-// registers: those of up to 64 rows in one launch for all matrices, and larger ones in a launch for each column, in
-// which many blocks take part. What they change in other columns is a triangular solution and a product of matrices. If a matrix
-// has more than 256 columns, so many are eliminated beside the product that changes the columns after them.
+// 32 columns at a time are eliminated in
+// registers: up to 64 rows in one launch for all matrices, and more in a launch for each column, in
+// which many blocks take part. What they change in other columns is a triangular solution and a product of matrices. A matrix
+// of more than 256 columns is factored in panels of 256 columns; the next panel runs beside the product of the one before.
 // Each column of Y solves a system whose matrix is within about 3n·ε·|L|·|U| of A (Higham 2002, theorem 9.4).
 //
 // The test for singular matrices is that of revlinalg.Solve, with rows that are scaled if it needs
@@ -189,23 +189,24 @@ func (s *luSystems[T]) exchange(on stacks[T], lo, hi, from, first, end int) {
 		uint64(s.lu.rows), uint64(s.count), uint64(lo), uint64(hi), uint64(from), uint64(first), uint64(end), uint64(cols))
 }
 
-// apply applies columns lo to hi-1 to columns from to to-1, in which rows have been exchanged.
-func (s *luSystems[T]) apply(on stacks[T], lo, hi, from, to int) {
+// apply applies columns lo to hi-1 to columns first to end-1, in which rows have been exchanged.
+func (s *luSystems[T]) apply(on stacks[T], lo, hi, first, end int) {
 	n, x := s.lu.rows, s.lu
-	right := x.block(lo, hi, from, to)
+	right := x.block(lo, hi, first, end)
 	on.solve(right.t(), x.block(lo, hi, lo, hi).t(), strictlyUpper)
-	on.subtract(whole, x.block(hi, n, from, to), x.block(hi, n, lo, hi), right)
+	on.subtract(whole, x.block(hi, n, first, end), x.block(hi, n, lo, hi), right)
 }
 
-// update does what function ahead wants. Rows of the columns before and of order are exchanged with those after.
-func (s *luSystems[T]) update(on stacks[T], lo, hi, from, to int) {
-	first, end := lo, to
+// update exchanges rows in columns first to end-1, and applies columns lo to hi-1 to them, for function ahead. In the stream of
+// the pass it also exchanges rows in the columns before lo and in order.
+func (s *luSystems[T]) update(on stacks[T], lo, hi, first, end int) {
+	before, last := lo, end
 	if on.pass == s.pass {
-		first, end = 0, s.lu.rows+1
+		before, last = 0, s.lu.rows+1
 	}
-	s.exchange(on, lo, hi, from, first, end)
-	if from < to {
-		s.apply(on, lo, hi, from, to)
+	s.exchange(on, lo, hi, first, before, last)
+	if first < end {
+		s.apply(on, lo, hi, first, end)
 	}
 }
 

@@ -78,10 +78,10 @@ func (s stacks[T]) subtract(in triangle, c, a, b stack[T]) {
 // aheadCols are the columns of a panel of ahead. Tests lower them.
 var aheadCols = 256
 
-// ahead factors n columns of a matrix, a panel after the other. panel factors columns lo to hi-1, and update changes columns
-// from to to-1, which are after these, as they say. The next panel is updated and factored in a stream of its own, beside the
+// ahead factors n columns of a matrix, a panel after the other. panel factors columns lo to hi-1. update applies these to
+// columns first to end-1, which come after them. The next panel is updated and factored in a stream of its own, beside the
 // update of the columns after it, which may be none. Stacks of matrices are factored as one panel.
-func (s stacks[T]) ahead(n int, panel func(on stacks[T], lo, hi int), update func(on stacks[T], lo, hi, from, to int)) {
+func (s stacks[T]) ahead(n int, panel func(on stacks[T], lo, hi int), update func(on stacks[T], lo, hi, first, end int)) {
 	if s.count > 1 || n <= aheadCols {
 		panel(s, 0, n)
 		return
@@ -91,14 +91,14 @@ func (s stacks[T]) ahead(n int, panel func(on stacks[T], lo, hi int), update fun
 	next.after(s.pass)
 	panel(next, 0, aheadCols)
 	for lo, hi := 0, aheadCols; lo < n; lo, hi = hi, min(hi+aheadCols, n) {
-		to := min(hi+aheadCols, n)
-		next.after(s.pass) // the next panel has been updated by those before this one
-		s.after(next.pass) // this panel has been factored
+		end := min(hi+aheadCols, n) // of the next panel
+		next.after(s.pass)          // the next panel has been updated by those before this one
+		s.after(next.pass)          // this panel has been factored
 		if hi < n {
-			update(next, lo, hi, hi, to)
-			panel(next, hi, to)
+			update(next, lo, hi, hi, end)
+			panel(next, hi, end)
 		}
-		update(s, lo, hi, to, n)
+		update(s, lo, hi, end, n)
 	}
 }
 

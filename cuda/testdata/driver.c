@@ -13,12 +13,19 @@
 enum { devices = 2, most = 4096, mostPieces = 1 << 15 };
 #define ROOM ((size_t)1 << 28) // bytes of a device
 
+// A Place is in a stream, after so many of its operations. Without a stream it is nowhere.
+typedef struct {
+	CUstream in;
+	long long after;
+} Place;
+
 typedef struct Operation {
 	struct Operation *next;
 	enum { copies, zeros, launches, records, waits } what;
 	char *to, *from, *staged;
 	size_t bytes;
 	CUevent event;
+	Place until;
 	CUfunction function;
 	long long params[64];
 	unsigned blocks;
@@ -40,11 +47,12 @@ struct CUctx_st {
 struct CUstream_st {
 	CUcontext context;
 	Operation *first, *last;
+	long long pushed, done; // operations
+	int priority;
 };
 struct CUevent_st {
 	CUcontext context;
-	CUstream in; // null before it is recorded
-	int done;
+	Place last; // where it was recorded last
 	double time;
 };
 struct CUmod_st {
@@ -134,6 +142,14 @@ static int runKernel(CUcontext c, Operation *o) {
 	return 0;
 }
 
+static void step(CUstream s);
+
+static int reached(Place p) { return !p.in || p.in->done >= p.after; }
+
+static void reach(Place p) {
+	while (!reached(p)) step(p.in);
+}
+
 // step does the first operation of a stream.
 static void step(CUstream s) {
 	Operation *o = s->first;
@@ -151,12 +167,12 @@ static void step(CUstream s) {
 		if (!s->context->fault && !runKernel(s->context, o)) s->context->fault = CUDA_ERROR_LAUNCH_FAILED;
 		break;
 	case records:
-		o->event->done = 1;
-		o->event->time = s->context->clock;
+		if (o->event->last.in == s && o->event->last.after == s->done + 1) o->event->time = s->context->clock;
 		break;
 	case waits:
-		while (o->event->in && !o->event->done) step(o->event->in);
+		reach(o->until);
 	}
+	s->done++;
 	free(o->staged);
 	free(o);
 }
@@ -175,6 +191,7 @@ static void finishAll(CUcontext c) {
 static Operation *push(CUstream s, int what) {
 	Operation *o = calloc(1, sizeof *o);
 	o->what = what;
+	s->pushed++;
 	if (s->last) s->last->next = o;
 	else s->first = o;
 	return s->last = o;
@@ -324,11 +341,14 @@ CALL(cuMemcpyPeerAsync, (CUdeviceptr to, CUcontext c, CUdeviceptr from, CUcontex
 CALL(cuMemsetD8Async, (CUdeviceptr to, unsigned char v, size_t bytes, CUstream s), r = v ? CUDA_ERROR_INVALID_VALUE : set((char *)to, bytes, s))
 CALL(cuMemGetInfo, (size_t *free, size_t *total), *free = ROOM - current->used; *total = ROOM)
 
-static CUresult createStream(CUstream *s) {
+enum { firstPriority = -5, lastPriority = 0 };
+
+static CUresult createStream(CUstream *s, int priority) {
 	for (int i = 0; i < most; i++) {
 		if (streams[i]) continue;
 		*s = streams[i] = calloc(1, sizeof **s);
 		(*s)->context = current;
+		(*s)->priority = priority < firstPriority ? firstPriority : priority > lastPriority ? lastPriority : priority;
 		current->streams++;
 		return CUDA_SUCCESS;
 	}
@@ -345,8 +365,9 @@ static CUresult destroyStream(CUstream s) {
 	return CUDA_SUCCESS;
 }
 
-CALL(cuStreamCreate, (CUstream *s, unsigned flags), r = flags == CU_STREAM_NON_BLOCKING ? createStream(s) : CUDA_ERROR_INVALID_VALUE)
-CALL(cuStreamCreateWithPriority, (CUstream *s, unsigned flags, int priority), (void)priority; r = flags == CU_STREAM_NON_BLOCKING ? createStream(s) : CUDA_ERROR_INVALID_VALUE)
+CALL(cuStreamCreate, (CUstream *s, unsigned flags), r = flags == CU_STREAM_NON_BLOCKING ? createStream(s, lastPriority) : CUDA_ERROR_INVALID_VALUE)
+CALL(cuStreamCreateWithPriority, (CUstream *s, unsigned flags, int priority), r = flags == CU_STREAM_NON_BLOCKING ? createStream(s, priority) : CUDA_ERROR_INVALID_VALUE)
+CALL(cuStreamGetPriority, (CUstream s, int *priority), if (isStream(s)) *priority = s->priority; else r = CUDA_ERROR_INVALID_HANDLE)
 CALL(cuStreamDestroy, (CUstream s), r = destroyStream(s))
 // A query does one operation.
 static CUresult query(CUstream s) {
@@ -368,29 +389,31 @@ static CUresult createEvent(CUevent *e) {
 
 static CUresult destroyEvent(CUevent e) {
 	if (!e || e->context != current) return CUDA_ERROR_INVALID_HANDLE;
-	e->context = NULL; // it stays, as streams may wait for it
+	e->context = NULL; // it stays, as records of streams know it
 	current->events--;
 	return CUDA_SUCCESS;
 }
 
 static CUresult elapsed(float *ms, CUevent a, CUevent b) {
-	if (!a || !b || a->context != current || b->context != current || !a->in || !b->in) return CUDA_ERROR_INVALID_HANDLE;
-	if (!a->done || !b->done) return CUDA_ERROR_NOT_READY;
+	if (!a || !b || a->context != current || b->context != current || !a->last.in || !b->last.in) return CUDA_ERROR_INVALID_HANDLE;
+	if (!reached(a->last) || !reached(b->last)) return CUDA_ERROR_NOT_READY;
 	*ms = (float)(b->time - a->time);
 	return CUDA_SUCCESS;
 }
 
-// recordOrWait adds an event to a stream. An event is recorded once.
+// recordOrWait adds an event to a stream. Who waits does so for the last record before the call.
 static CUresult recordOrWait(CUstream s, CUevent e, int what) {
-	if (!isStream(s) || !e || e->context != current || (what == records && e->in)) return CUDA_ERROR_INVALID_HANDLE;
-	push(s, what)->event = e;
-	if (what == records) e->in = s;
+	if (!isStream(s) || !e || e->context != current) return CUDA_ERROR_INVALID_HANDLE;
+	Operation *o = push(s, what);
+	o->event = e;
+	o->until = e->last;
+	if (what == records) e->last = (Place){s, s->pushed};
 	return CUDA_SUCCESS;
 }
 
 static CUresult await(CUevent e) {
 	if (!e || e->context != current) return CUDA_ERROR_INVALID_HANDLE;
-	while (e->in && !e->done) step(e->in);
+	reach(e->last);
 	return CUDA_SUCCESS;
 }
 
