@@ -88,12 +88,16 @@ enum { slot_call = 50, slot_methods = 64, default_flags = 1 << 18, takes_tuple =
 	F(object *, PySequence_Tuple, (object *)) \
 	F(object *, PyErr_NoMemory, (void)) \
 	F(void, PyErr_Clear, (void)) \
+	F(int, Py_IsInitialized, (void)) \
 	F(void *, PyEval_SaveThread, (void)) \
 	F(void, PyEval_RestoreThread, (void *))
 
 #define POINTER(result, name, arguments) result(*name) arguments;
 static struct { PYTHON(POINTER) } py;
 
+/* Whether Go may be called to free memory. When Python ends, modules may already have taken away the stack for signals
+ * that Go needs on each thread. */
+static int go_may_run(void) { return py.Py_IsInitialized(); }
 
 /* NumPy's functions, by their place in its table. */
 static struct {
@@ -149,7 +153,7 @@ static void drop(kept *k) {
 	py.Py_DecRef(k->plans);
 	py.Py_DecRef(k->apply);
 	py.Py_DecRef(k->keywords);
-	forget_call(k->call);
+	if (go_may_run()) forget_call(k->call);
 	free(k);
 }
 
@@ -472,7 +476,7 @@ static void free_plan(object *capsule) {
 	plan *p = py.PyCapsule_GetPointer(capsule, plan_name);
 	py.Py_DecRef(p->steps);
 	py.Py_DecRef(p->results);
-	forget_steps(p->kept);
+	if (go_may_run()) forget_steps(p->kept);
 	free(p);
 }
 
