@@ -69,21 +69,29 @@ func (c Covariance) size(k, d int) (numbers, count int) {
 	}
 }
 
-// check returns an error unless the covariances are of this kind.
+// check returns an error unless the covariances are of this kind. It panics with mat.ErrShape if
+// their orders differ. It leaves NaN to newMixture.
 func (c Covariance) check(covs []*mat.SymDense) error {
+	switch {
+	case c < Full || c > Spherical:
+		return fmt.Errorf("there is no %v", c)
+	case c == Full:
+		return nil
+	}
 	for k, cov := range covs {
+		objective.CheckLen("gmm.Mixture", "covariances", cov.SymmetricDim(), covs[0].SymmetricDim())
 		for i := range cov.SymmetricDim() {
 			for j := range i + 1 {
 				v, want := cov.At(i, j), cov.At(i, j)
 				switch {
 				case c == Tied:
 					want = covs[0].At(i, j)
-				case c != Full && i != j:
+				case i != j:
 					want = 0
 				case c == Spherical:
 					want = cov.At(0, 0)
 				}
-				if v != want {
+				if v < want || v > want {
 					return fmt.Errorf("element (%d, %d) of covariance %d is %v, want %v as they are %v", i, j, k, v, want, c)
 				}
 			}

@@ -22,11 +22,14 @@ import (
 // and μ'_k = μ_k - origin, the square is a product of matrices for all components at
 // once:
 //
-//	tied      ‖z‖² - 2·(Q·μ'_k)·z + ‖Q·μ'_k‖²,   z = Q·x'
-//	diagonal  q_k²·x'² - 2·(q_k²·μ'_k)·x' + ‖q_k·μ'_k‖², element by element
+//	tied       ‖z‖² - 2·(Q·μ'_k)·z + ‖Q·μ'_k‖²,   z = Q·x'
+//	diagonal   q_k²·x'² - 2·(q_k²·μ'_k)·x' + ‖q_k·μ'_k‖², element by element
+//	spherical  q_k²·‖x'‖² - 2·(q_k²·μ'_k)·x' + ‖q_k·μ'_k‖²
 //
 // The error is ε times the squares of the terms. The origin is therefore in the middle
-// of the points.
+// of the points. Where the squares are large nevertheless, because components lie far
+// apart, the formula of full covariances takes the place of the product: for a run
+// of points and those components whose squares exceed farSquare, or for all if tied.
 type density struct {
 	kind           Covariance
 	k, d           int
@@ -35,8 +38,12 @@ type density struct {
 	q              []float64 // K×D×D if full, D×D if tied, K×D otherwise
 	height         []float64 // β_k at the mean
 	bias           []float64 // the part of β_k that does not depend on x
+	spread         []float64 // ‖Q_k·μ'_k‖², or the largest of them if tied
 	linear, square []float64 // K×D: the factors of z or x', and of x'²
 }
+
+// farSquare times ε, about 1e-10, is what β may lose to the product of matrices.
+const farSquare = 0x1p19
 
 // scoringRun is the number of points in a run. It is an odd number of cache lines, so
 // that coordinates spread over the sets of the level 1 cache.
@@ -44,14 +51,16 @@ const scoringRun = 216
 
 // densityScratch is the scratch of a worker for a run.
 type densityScratch struct {
-	x, z           []float64 // D×run: x', and z or x'²
+	x, centred, z  []float64 // D×run: x, x', and z or x'²
+	reach          []float64 // largest |z_i| of a run if tied, or |x'_i|
 	rows           []float64 // K×run: β, then exp(β - top)
 	top, sum, logs [scoringRun]float64
 }
 
 func newDensityScratch(k, d int) *densityScratch {
 	return &densityScratch{
-		x: make([]float64, d*scoringRun), z: make([]float64, d*scoringRun), rows: make([]float64, k*scoringRun),
+		x: make([]float64, d*scoringRun), centred: make([]float64, d*scoringRun), z: make([]float64, d*scoringRun),
+		reach: make([]float64, d), rows: make([]float64, k*scoringRun),
 	}
 }
 
@@ -59,7 +68,7 @@ func newDensityScratch(k, d int) *densityScratch {
 func (m *density) set(logw []float64) {
 	k, d := m.k, m.d
 	if m.bias == nil {
-		m.height = make([]float64, k)
+		m.height, m.spread = make([]float64, k), make([]float64, k)
 		m.bias, m.linear, m.square = make([]float64, k), make([]float64, k*d), make([]float64, k*d)
 	}
 	mu, z := make([]float64, d), make([]float64, d)
@@ -77,7 +86,7 @@ func (m *density) set(logw []float64) {
 			for i := range d {
 				linear[i] = vec.Dot(m.q[i*d:i*d+i+1], mu[:i+1])
 			}
-			b -= vec.SumSquares(linear) / 2
+			m.spread[c] = vec.SumSquares(linear)
 		default:
 			q := m.q[c*d : (c+1)*d]
 			vec.MulTo(z, q, mu)
@@ -85,9 +94,14 @@ func (m *density) set(logw []float64) {
 			square := m.square[c*d : (c+1)*d]
 			vec.MulTo(square, q, q)
 			vec.ScaleTo(square, -0.5, square)
-			b -= vec.SumSquares(z) / 2
+			m.spread[c] = vec.SumSquares(z)
 		}
-		m.bias[c] = b
+		m.bias[c] = b - m.spread[c]/2
+	}
+	if m.kind == Tied { // then far is the same for all: they have ‖z‖² in common
+		for c, most := 0, floats.Max(m.spread); c < k; c++ {
+			m.spread[c] = most
+		}
 	}
 }
 
@@ -114,36 +128,43 @@ func (m *density) weigh(t *densityScratch, x rev.General[float64], first, n int)
 	for p := range top {
 		top[p] = math.Inf(-1)
 	}
-	if m.kind == Full {
-		for c := range k {
-			row := t.rows[c*run : c*run+n]
-			dense.TriNorms(d, n, row, m.q[c*d*d:(c+1)*d*d], d, t.x, run, m.means.Row(c))
-			vec.AffineMax(row, top, -0.5, m.bias[c])
-		}
-	} else {
-		vec.SubColumn(n, t.x, run, t.x, run, m.origin)
+	switch m.kind {
+	case Full:
+	case Tied:
 		clear(t.rows)
-		if m.kind == Tied {
-			clear(t.z)
-			dense.Gemm(d, n, d, 1, m.q, d, 1, t.x, run, 1, t.z, run)
-			dense.Gemm(k, n, d, 1, m.linear, d, 1, t.z, run, 1, t.rows, run)
-		} else {
-			m.squares(t, n)
-			dense.Gemm(k, n, d, 1, m.linear, d, 1, t.x, run, 1, t.rows, run)
-			if m.kind == Spherical { // all coordinates have one factor
-				dense.Gemm(k, n, 1, 1, m.square, d, 1, t.sum[:], run, 1, t.rows, run)
-			} else {
-				dense.Gemm(k, n, d, 1, m.square, d, 1, t.z, run, 1, t.rows, run)
+		vec.SubColumn(n, t.centred, run, t.x, run, m.origin)
+		clear(t.z)
+		dense.Gemm(d, n, d, 1, m.q, d, 1, t.centred, run, 1, t.z, run)
+		dense.Gemm(k, n, d, 1, m.linear, d, 1, t.z, run, 1, t.rows, run)
+		t.setReach(t.z, n)
+	default:
+		clear(t.rows)
+		m.squares(t, n)
+		dense.Gemm(k, n, d, 1, m.linear, d, 1, t.centred, run, 1, t.rows, run)
+		if m.kind == Spherical { // all coordinates have one factor
+			clear(sum)
+			for j := range d {
+				vec.AddTo(sum, sum, t.z[j*run:j*run+n])
 			}
+			dense.Gemm(k, n, 1, 1, m.square, d, 1, t.sum[:], run, 1, t.rows, run)
+		} else {
+			dense.Gemm(k, n, d, 1, m.square, d, 1, t.z, run, 1, t.rows, run)
 		}
-		for c := range k {
-			vec.AffineMax(t.rows[c*run:c*run+n], top, 1, m.bias[c])
+		t.setReach(t.centred, n)
+	}
+	for c := range k {
+		row := t.rows[c*run : c*run+n]
+		if m.far(c, t.reach) {
+			m.norms(t, row, c)
+			vec.AffineMax(row, top, -0.5, m.height[c])
+		} else {
+			vec.AffineMax(row, top, 1, m.bias[c])
 		}
 	}
 	keepFinite(top)
 	expRows(t.rows, k, run, top, sum, logs)
 	vec.AddTo(logs, logs, top)
-	if m.kind == Tied { // -½‖z‖² is not yet in β_k
+	if m.kind == Tied && !m.far(0, t.reach) { // -½‖z‖² is not yet in β_k
 		for i := range d {
 			z := t.z[i*run : i*run+n]
 			vec.MulTo(z, z, z)
@@ -152,16 +173,57 @@ func (m *density) weigh(t *densityScratch, x rev.General[float64], first, n int)
 	}
 }
 
-// squares sets t.z to x'² of n points, and t.sum to ‖x'‖² if covariances are spherical.
+// setReach sets t.reach for the first n columns of rows.
+func (t *densityScratch) setReach(rows []float64, n int) {
+	for j := range t.reach {
+		t.reach[j] = vec.MaxAbs(rows[j*scoringRun : j*scoringRun+n])
+	}
+}
+
+// far reports whether component c has no product of matrices for points up to reach, because
+// its squares exceed farSquare or are NaN.
+func (m *density) far(c int, reach []float64) bool {
+	if m.kind == Full {
+		return true
+	}
+	sum := m.spread[c]
+	for j, r := range reach {
+		if m.kind != Tied {
+			r *= m.q[c*m.d+j]
+		}
+		sum += float64(r * r)
+	}
+	return !(sum <= farSquare)
+}
+
+// norms sets row to ‖Q_c·(x - μ_c)‖² of the points of t.x.
+func (m *density) norms(t *densityScratch, row []float64, c int) {
+	const run = scoringRun
+	d, n, mean := m.d, len(row), m.means.Row(c)
+	switch m.kind {
+	case Full:
+		dense.TriNorms(d, n, row, m.q[c*d*d:(c+1)*d*d], d, t.x, run, mean)
+	case Tied:
+		dense.TriNorms(d, n, row, m.q, d, t.x, run, mean)
+	default:
+		clear(row)
+		term := t.logs[:n] // not yet in use
+		for j, q := range m.q[c*d : (c+1)*d] {
+			vec.SubColumn(n, term, run, t.x[j*run:], run, mean[j:j+1])
+			vec.ScaleTo(term, q, term)
+			vec.MulTo(term, term, term)
+			vec.AddTo(row, row, term)
+		}
+	}
+}
+
+// squares sets t.centred to x' and t.z to x'² of n points.
 func (m *density) squares(t *densityScratch, n int) {
 	const run = scoringRun
-	clear(t.sum[:n])
+	vec.SubColumn(n, t.centred, run, t.x, run, m.origin)
 	for j := range m.d {
-		row, square := t.x[j*run:j*run+n], t.z[j*run:j*run+n]
-		vec.MulTo(square, row, row)
-		if m.kind == Spherical {
-			vec.AddTo(t.sum[:n], t.sum[:n], square)
-		}
+		row := t.centred[j*run : j*run+n]
+		vec.MulTo(t.z[j*run:j*run+n], row, row)
 	}
 }
 

@@ -250,8 +250,7 @@ func (e *em) responsibilities(t *densityScratch, part, first, n int) {
 // assign sets the rows to the weights of the points with each label.
 func (e *em) assign(t *densityScratch, first, n int) {
 	load(t.x, scoringRun, e.x, first, n)
-	if e.kind != Full {
-		vec.SubColumn(n, t.x, scoringRun, t.x, scoringRun, e.density.origin)
+	if e.kind == Diagonal || e.kind == Spherical {
 		e.density.squares(t, n)
 	}
 	clear(t.rows)
@@ -268,17 +267,12 @@ func (e *em) addMoments(t *densityScratch, w0, w1, w2 []float64, n int) {
 		w0[c] += vec.Sum(t.rows[c*run : c*run+n])
 	}
 	if e.kind == Diagonal || e.kind == Spherical {
-		dense.Gemm(k, d, n, 1, t.rows, run, 1, t.x, 1, run, w1, d)
+		dense.Gemm(k, d, n, 1, t.rows, run, 1, t.centred, 1, run, w1, d)
 		dense.Gemm(k, d, n, 1, t.rows, run, 1, t.z, 1, run, w2, d)
 		return
 	}
-	mu := make([]float64, d)
 	for c := range k {
-		copy(mu, e.density.means.Row(c))
-		if e.kind == Tied {
-			floats.Sub(mu, e.density.origin)
-		}
-		vec.SubColumn(n, t.z, run, t.x, run, mu)
+		vec.SubColumn(n, t.z, run, t.x, run, e.density.means.Row(c))
 		dense.WeightedMoments(d, n, w1[c*d:(c+1)*d], w2[c*d*d:(c+1)*d*d], d, t.rows[c*run:c*run+n], t.z, run)
 	}
 }

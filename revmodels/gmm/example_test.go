@@ -50,8 +50,6 @@ func ExampleFit() {
 	// labels [0 1 1]
 }
 
-// The parameters of a mixture by a minimiser of one's own choice: here Newton's
-// method, with the exact Hessian, from a rough guess.
 // The points of a mixture with spherical covariances belong to the nearest mean, if components have
 // equal weights and variances.
 func ExampleNewMixtureOf() {
@@ -67,6 +65,8 @@ func ExampleNewMixtureOf() {
 	// Output: [0 1] spherical
 }
 
+// The parameters of a mixture by a minimiser of one's own choice: here Newton's
+// method, with the exact Hessian, from a rough guess.
 func ExampleModel() {
 	x, _ := twoClusters().Sample(5000, rand.NewPCG(1, 2))
 	model := gmm.NewModel(x, 2, gmm.Prior{})

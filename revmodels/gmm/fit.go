@@ -28,9 +28,10 @@ type Options struct {
 
 	// Starts is the number of clusterings to start from. The best fit is kept. The
 	// first, third and so on scale all columns to unit variance. The others take the
-	// points as they are. If spherical, it is the other way round. 0 means 2 to 24: the fewer the points, and the later a start
-	// was better than those before it, the more. Equal clusterings count as one. With
-	// Init or InitMeans there is only one.
+	// points as they are. With spherical covariances the first take the points as they
+	// are. 0 means 2 to 24: the fewer the points, and the later a start was better than
+	// those before it, the more. Equal clusterings count as one. With Init or InitMeans
+	// there is only one.
 	Starts int
 
 	// MaxIter is the largest number of iterations of a start. 0 means 500, and a negative

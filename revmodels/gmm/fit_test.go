@@ -698,3 +698,27 @@ func TestGivenUp(t *testing.T) {
 		}
 	}
 }
+
+// TestFitOutlier compares the log likelihood that a fit claims with that of its mixture, where one
+// point lies so far out that squares about the middle of the points have no digits left for the others.
+func TestFitOutlier(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 14))
+	x := mat.NewDense(300, 2, normals(rnd, 600))
+	x.SetRow(0, []float64{1e6, 1e6})
+	for _, kind := range []Covariance{Full, Tied, Diagonal, Spherical} {
+		m, r, err := Fit(t.Context(), x, 3, &Options{Covariance: kind, RegCovar: 1e-10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want float64
+		for i := range 300 {
+			want += floats.LogSumExp(byDefinition(m, x.RawRowView(i)))
+		}
+		if got := r.Starts[r.Best].LogLikelihood; !(math.Abs(got-want) <= 1e-6*math.Abs(want)) {
+			t.Errorf("%v: log likelihood %v, want %v", kind, got, want)
+		}
+		if got := m.LogLikelihood(x); !(math.Abs(got-want) <= 1e-6*math.Abs(want)) {
+			t.Errorf("%v: LogLikelihood = %v, want %v", kind, got, want)
+		}
+	}
+}

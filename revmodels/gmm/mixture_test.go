@@ -94,6 +94,82 @@ func TestMixtureDensity(t *testing.T) {
 	}
 }
 
+// byDefinition returns the log of the weighted density of each component at a point, by
+// differences of coordinates. Covariances are diagonal, or of order 2.
+func byDefinition(m *Mixture, x []float64) []float64 {
+	beta := make([]float64, m.Components())
+	for c, cov := range m.Covariances() {
+		var square float64
+		for j, v := range x {
+			delta := v - m.Means().At(c, j)
+			square += delta * delta / cov.At(j, j)
+			beta[c] -= math.Log(2*math.Pi*cov.At(j, j)) / 2
+		}
+		if len(x) == 2 && cov.At(0, 1) != 0 {
+			a, b, r := x[0]-m.Means().At(c, 0), x[1]-m.Means().At(c, 1), cov.At(0, 1)
+			det := cov.At(0, 0)*cov.At(1, 1) - r*r
+			square = (cov.At(1, 1)*a*a - 2*r*a*b + cov.At(0, 0)*b*b) / det
+			beta[c] = -math.Log(2*math.Pi) - math.Log(det)/2
+		}
+		beta[c] += math.Log(m.Weights()[c]) - square/2
+	}
+	return beta
+}
+
+// TestFarComponents scores points of components that lie far apart beside their standard
+// deviations, with others that are near each other or wide, in runs with and without far points.
+func TestFarComponents(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(2, 14))
+	for _, kind := range []Covariance{Full, Tied, Diagonal, Spherical} {
+		for _, far := range []float64{1, 600, 1e6} { // 600 is near where products of matrices give way
+			means := mat.NewDense(4, 2, []float64{0, 0, 0.004, 0, far, far, 0.002, 0.001})
+			covs := make([]*mat.SymDense, 4)
+			for c := range covs {
+				v := mat.NewSymDense(2, []float64{1e-6, 0, 0, 1e-6})
+				switch {
+				case kind == Full || kind == Tied:
+					v.SetSym(0, 1, 0.5e-6)
+				case c == 3:
+					v.SetSym(0, 0, 4)
+					v.SetSym(1, 1, 4)
+				case kind == Diagonal:
+					v.SetSym(1, 1, 3e-6)
+				}
+				covs[c] = v
+			}
+			m, err := NewMixtureOf(kind, []float64{0.2, 0.3, 0.25, 0.25}, means, covs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, _ := m.Sample(4*scoringRun+7, rnd)
+			for i := range scoringRun { // a run of near points
+				for c := 2; x.At(i, 0) > far/2; c++ {
+					x.SetRow(i, []float64{float64(c) * 1e-3 * rnd.NormFloat64(), 1e-3 * rnd.NormFloat64()})
+				}
+			}
+			x.SetRow(3*scoringRun, []float64{far / 2, far / 3})
+			logp, resp, labels := m.ScoreSamples(x), m.Responsibilities(x), m.Predict(x)
+			n, _ := x.Dims()
+			for i := range n {
+				beta := byDefinition(m, x.RawRowView(i))
+				want := floats.LogSumExp(beta)
+				// The squares of either side are rounded: ε·1e12 where a point is far from all.
+				if tol := 4e-10 + 1e-14*math.Abs(want); !(math.Abs(logp[i]-want) <= tol) {
+					t.Fatalf("%v, %v apart: log density %d = %v, want %v", kind, far, i, logp[i], want)
+				}
+				if best := floats.MaxIdx(beta); labels[i] != best && beta[best]-beta[labels[i]] > 4e-10+1e-14*math.Abs(want) {
+					t.Fatalf("%v, %v apart: label %d = %d, want %d", kind, far, i, labels[i], best)
+				}
+				for c, b := range beta {
+					if r := math.Exp(b - want); !(math.Abs(resp.At(i, c)-r) <= 4e-10+1e-14*math.Abs(want)) {
+						t.Fatalf("%v, %v apart: responsibility (%d, %d) = %v, want %v", kind, far, i, c, resp.At(i, c), r)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestPredictMany crosses the slabs of Predict.
 func TestPredictMany(t *testing.T) {
 	m := randomMixture(t, rand.New(rand.NewPCG(2, 2)), 2, 1, 100)
@@ -229,6 +305,44 @@ func TestNewMixtureErrors(t *testing.T) {
 	} {
 		if v := panicOf(f); !errors.Is(v, mat.ErrShape) {
 			t.Errorf("%s: panic %v, want %v", name, v, mat.ErrShape)
+		}
+	}
+}
+
+func TestNewMixtureOfErrors(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		kind     Covariance
+		one, cov []float64
+		want     string
+	}{
+		{Spherical + 1, []float64{1, 0, 0, 1}, []float64{1, 0, 0, 1}, "gmm: there is no Covariance(4)"},
+		{-1, []float64{1, 0, 0, 1}, []float64{1, 0, 0, 1}, "gmm: there is no Covariance(-1)"},
+		{Tied, []float64{2, 1, 1, 2}, []float64{2, 0.5, 0.5, 2}, "gmm: element (1, 0) of covariance 1 is 0.5, want 1 as they are tied"},
+		{Diagonal, []float64{1, 0, 0, 3}, []float64{1, 0.5, 0.5, 2}, "gmm: element (1, 0) of covariance 1 is 0.5, want 0 as they are diagonal"},
+		{Spherical, []float64{1, 0, 0, 1}, []float64{2, 0, 0, 3}, "gmm: element (1, 1) of covariance 1 is 3, want 2 as they are spherical"},
+		{Spherical, []float64{1, 0.25, 0.25, 1}, []float64{2, 0, 0, 2}, "gmm: element (1, 0) of covariance 0 is 0.25, want 0 as they are spherical"},
+		{Diagonal, []float64{1, 0, 0, 3}, []float64{nan, 0, 0, 2}, "gmm: element (0, 0) of covariance 1 is NaN"},
+		{Spherical, []float64{1, 0, 0, 1}, []float64{nan, 0, 0, 2}, "gmm: element (0, 0) of covariance 1 is NaN"},
+		{Diagonal, []float64{1, nan, nan, 3}, []float64{1, 0, 0, 2}, "gmm: element (0, 1) of covariance 0 is NaN"},
+		{Tied, []float64{1, 0, 0, nan}, []float64{1, 0, 0, 2}, "gmm: element (1, 1) of covariance 0 is NaN"},
+		{Diagonal, []float64{1, 0, 0, 3}, []float64{1, 0, 0, -2}, "gmm: covariance of component 1: matrix not positive definite: pivot 1 is -2"},
+	} {
+		covs := []*mat.SymDense{mat.NewSymDense(2, c.one), mat.NewSymDense(2, c.cov)}
+		_, err := NewMixtureOf(c.kind, []float64{0.5, 0.5}, mat.NewDense(2, 2, nil), covs)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v: error %v, want %q", c.kind, err, c.want)
+		}
+	}
+	for kind := Full; kind <= Spherical; kind++ {
+		covs := []*mat.SymDense{mat.NewSymDense(1, []float64{1}), mat.NewSymDense(2, []float64{1, 0, 0, 1})}
+		for range 2 {
+			for d := 1; d <= 2; d++ {
+				if v := panicOf(func() { _, _ = NewMixtureOf(kind, []float64{0.5, 0.5}, mat.NewDense(2, d, nil), covs) }); !errors.Is(v, mat.ErrShape) {
+					t.Errorf("%v, covariances of orders %d and %d, means of %d: panic %v", kind, covs[0].SymmetricDim(), covs[1].SymmetricDim(), d, v)
+				}
+			}
+			slices.Reverse(covs)
 		}
 	}
 }
