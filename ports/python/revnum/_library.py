@@ -162,8 +162,8 @@ class _Library:
             do, done = tasks.get()
             try:
                 do()
+                self._idle.append(tasks)  # unless it raises, which ends this thread
             finally:
-                self._idle.append(tasks)
                 done.set()
                 del do, done  # with the arrays of the caller
 
@@ -180,9 +180,12 @@ class _Library:
                 ticket.pop()
             except IndexError:
                 return
-            status = self.lib.rev_model(task.encode(), text, b"".join(args), len(args), report, room)
-            if status:
-                failed.append((status, self.lib.rev_last_error()))  # which is that of this thread
+            try:
+                status = self.lib.rev_model(task.encode(), text, b"".join(args), len(args), report, room)
+                if status:
+                    self.fail(status)  # with the error of this thread
+            except BaseException as err:
+                failed.append(err)
 
         if threading.current_thread() is threading.main_thread():
             # Only the main thread is interrupted, and not within a call. The arrays of the caller
@@ -199,7 +202,7 @@ class _Library:
         else:
             do()
         if failed:
-            self.fail(*failed[0])
+            raise failed.pop()
         return json.loads(report.value)
 
 

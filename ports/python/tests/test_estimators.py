@@ -146,6 +146,46 @@ def test_bundle():
         solve_bundle(cameras[:, :8], points, features, camera, point)
 
 
+@pytest.mark.parametrize("raised", [MemoryError, SystemExit])
+def test_task_raises(monkeypatch, raised):
+    """What a task raises is the caller's, and the next fit does not wait for a thread that has ended."""
+    from revnum._library import library
+
+    x = blobs()[0]
+    KMeans(3).fit(x)  # keeps a thread
+    with monkeypatch.context() as m:
+
+        def rev_model(*args):
+            raise raised("in the task")
+
+        m.setattr(library.lib, "rev_model", rev_model)
+        with pytest.raises(raised, match="in the task"):
+            KMeans(3).fit(x)
+    KMeans(3).fit(x)
+
+
+def test_serve_ends():
+    """A thread that ends is not kept, and sets done."""
+    import threading
+
+    from revnum._library import library
+
+    KMeans(3).fit(blobs()[0])
+    done, threads = threading.Event(), list(library._idle)
+
+    def do():
+        threading.excepthook, before = lambda _: None, threading.excepthook
+        try:
+            raise MemoryError
+        finally:
+            done.before = before
+
+    library._start(do, done)
+    assert done.wait(60)
+    threading.excepthook = done.before
+    assert len(library._idle) == len(threads) - 1
+
+
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, RuntimeError, TimeoutError])
 def test_interrupt(raised):
     """Ctrl-C, and any error of a handler of signals, ends a fit before its next iteration."""
