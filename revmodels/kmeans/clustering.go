@@ -55,7 +55,9 @@ func (c *Clustering) Sizes() []int {
 func (c *Clustering) Cost() float64 { return c.cost }
 
 // Predict returns the index of the nearest centroid of each row of x: the lowest if
-// there are several, and -1 for a row with a NaN.
+// there are several, and -1 for a row with a NaN. Squares of distances may underflow if all
+// numbers of the centroids are below 2⁻⁴⁰⁰, and those of the row below 2⁻¹⁵⁰. If only some of the
+// centroids are that small, those whose squared distances are below 2⁻¹⁰⁷⁴ count as equally near.
 func (c *Clustering) Predict(x mat.Matrix) []int {
 	labels, dists := c.nearest(x)
 	for i, d := range dists {
@@ -78,18 +80,27 @@ func (c *Clustering) Score(x mat.Matrix) float64 {
 }
 
 // nearest returns the nearest centroids of the rows of x, and their squared
-// distances.
+// distances. If all centroids are small, so that squares may underflow, small rows are
+// searched apart from the others, and enlarged. What it finds for a row depends on that row alone.
 func (c *Clustering) nearest(x mat.Matrix) ([]int, []float64) {
 	k := Cost[float64]{Centroids: c.centroids, X: objective.View(x), Workers: c.workers}
 	labels, dists := make([]int, k.X.Rows), make([]float64, k.X.Rows)
-	if !small(c.centroids, 0x1p-400) || !small(k.X, tinyLimit) {
-		k.Nearest(labels, dists)
+	k.Nearest(labels, dists)
+	if !small(c.centroids, 0x1p-400) {
 		return labels, dists
 	}
-	k.Centroids, k.X = enlarged(k.Centroids), enlarged(k.X)
-	k.Nearest(labels, dists)
-	for i, v := range dists {
-		dists[i] = v / enlargement / enlargement
+	var at []int
+	var data []float64
+	for i := range k.X.Rows {
+		if row := k.X.Row(i); small(rev.NewGeneral(1, len(row), row), tinyLimit) {
+			at, data = append(at, i), append(data, row...)
+		}
+	}
+	k.Centroids, k.X = enlarged(k.Centroids), enlarged(rev.NewGeneral(len(at), k.X.Cols, data))
+	near, squares := make([]int, len(at)), make([]float64, len(at))
+	k.Nearest(near, squares)
+	for p, i := range at {
+		labels[i], dists[i] = near[p], squares[p]/enlargement/enlargement
 	}
 	return labels, dists
 }
@@ -117,7 +128,15 @@ func (t *transform) Block(_, b int) {
 	for i := b * panel; i < min((b+1)*panel, t.x.Rows); i++ {
 		row := t.dst.RawRowView(i)
 		for k := range row {
-			row[k] = math.Sqrt(distance(t.x.Row(i), t.centroids.Row(k)))
+			square := distance(t.x.Row(i), t.centroids.Row(k))
+			if row[k] = math.Sqrt(square); square < 0x1p-900 { // squares of coordinates may have underflowed
+				var sum float64
+				for j, v := range t.x.Row(i) {
+					delta := (v - t.centroids.Row(k)[j]) * enlargement
+					sum += float64(delta * delta)
+				}
+				row[k] = math.Sqrt(sum) / enlargement
+			}
 		}
 	}
 }

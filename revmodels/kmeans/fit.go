@@ -97,9 +97,10 @@ const enough = 3
 // otherwise copies it. A nil opts means the defaults.
 //
 // Each start chooses centroids by greedy k-means++ (Arthur and Vassilvitskii, 2007) and
-// makes steps of Lloyd's algorithm, with Hamerly's bounds (2010). A centroid that has
-// lost its points moves to the point farthest from its own centroid. Then, as long as
-// the cost falls, the centroid whose removal costs least moves to the cluster that
+// makes steps of Lloyd's algorithm, with Hamerly's bounds (2010) unless k and the
+// columns are so few that all scores of a point take less time. A centroid that has lost
+// its points moves to the point farthest from its own centroid. Then, as long as the
+// cost falls, the centroid whose removal costs least moves to the cluster that
 // gains most from a second one, and Lloyd's algorithm continues. Early in a start a swap
 // that only may lower the cost is tried, too. If there are many points, a sample of
 // max(2048, 64·k) goes through the rest first, and all points continue from its result.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
@@ -172,30 +173,97 @@ func TestFitSmall(t *testing.T) {
 // TestFitTiny fits points whose squares underflow: the clusters are those of the points times a power of two.
 func TestFitTiny(t *testing.T) {
 	x := blobs(rand.New(rand.NewPCG(5, 31)), 300, 3, 4)
-	const scale = 0x1p-560
-	var small mat.Dense
-	small.Scale(scale, x)
-	for _, init := range []*mat.Dense{nil, mat.DenseCopyOf(x.Slice(0, 4, 0, 3))} {
-		opts := Options{Init: init}
-		want, _, err := Fit(t.Context(), x, 4, &opts)
+	for _, c := range []struct{ scale, tol float64 }{
+		{0x1p-560, 1}, // the cost underflows
+		{0x1p-530, 0x1p-20},
+		{0x1p-450, 1e-15},
+	} {
+		var small mat.Dense
+		small.Scale(c.scale, x)
+		for _, init := range []*mat.Dense{nil, mat.DenseCopyOf(x.Slice(0, 4, 0, 3))} {
+			opts := Options{Init: init}
+			want, _, err := Fit(t.Context(), x, 4, &opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if init != nil {
+				opts.Init = new(mat.Dense)
+				opts.Init.Scale(c.scale, init)
+			}
+			got, r, err := Fit(t.Context(), &small, 4, &opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := got.Centroids()
+			at.Scale(1/c.scale, at)
+			if !mat.Equal(at, want.Centroids()) || !slices.Equal(got.Labels(), want.Labels()) {
+				t.Errorf("%v: centroids %v, want %v", c.scale, at, want.Centroids())
+			}
+			if labels := got.Predict(&small); !slices.Equal(labels, want.Labels()) {
+				t.Errorf("%v: predicted %v, want %v", c.scale, labels, want.Labels())
+			}
+			cost := want.Cost() * c.scale * c.scale
+			for name, v := range map[string]float64{"Cost": got.Cost(), "Start.Cost": r.Starts[r.Best].Cost, "Score": -got.Score(&small)} {
+				tol := c.tol
+				if name == "Score" { // each distance is rounded
+					tol *= 300
+				}
+				if !(math.Abs(v-cost) <= tol*cost) {
+					t.Errorf("%v: %s is %v, want %v", c.scale, name, v, cost)
+				}
+			}
+			distances := got.Transform(&small)
+			distances.Scale(1/c.scale, distances)
+			if !mat.EqualApprox(distances, want.Transform(x), 1e-14) {
+				t.Errorf("%v: distances are wrong", c.scale)
+			}
+		}
+	}
+}
+
+// TestFitTinyInit fits tiny points from centroids that are not: these must not overflow.
+func TestFitTinyInit(t *testing.T) {
+	for _, large := range []float64{1, 1e100} {
+		x := mat.NewDense(4, 1, []float64{0x1p-560, 0x1p-561, 0x1p-560, 0x1p-559})
+		c, r, err := Fit(t.Context(), x, 2, &Options{Init: mat.NewDense(2, 1, []float64{large, -large})})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if init != nil {
-			opts.Init = new(mat.Dense)
-			opts.Init.Scale(scale, init)
+		// All belong to the first, and underflow leaves no far point for the other.
+		at := c.Centroids().RawMatrix().Data
+		if !(math.Abs(at[0]) <= 0x1p-50*large) || at[1] != -large || !slices.Equal(c.Labels(), []int{0, 0, 0, 0}) || !(c.Cost() <= 4*at[0]*at[0]) {
+			t.Errorf("from %v: centroids %v, labels %v\n%v", large, at, c.Labels(), r)
 		}
-		got, _, err := Fit(t.Context(), &small, 4, &opts)
-		if err != nil {
-			t.Fatal(err)
+	}
+}
+
+// TestPredictRows checks that what is found for a row does not depend on other rows, some of which
+// are tiny, large or not finite.
+func TestPredictRows(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, centroids := range [][]float64{{0, 0, 0x1p-560, 0, 0, 0x1p-559}, {0, 0, 0x1p-560, 0, 1, 1}} {
+		c := NewClustering(mat.NewDense(3, 2, centroids), 0)
+		x := mat.NewDense(9, 2, []float64{0x1p-560, 0x1p-570, 1, 1, 0x1p-570, 0x1p-559, nan, 0, 0, 0, 1e150, -1, inf, 0, 0x1p-561, 0x1p-150, 0x1p-562, 0})
+		labels, distances := c.Predict(x), c.Transform(x)
+		var score float64
+		for i := range 9 {
+			row := x.Slice(i, i+1, 0, 2)
+			if alone := c.Predict(row); alone[0] != labels[i] {
+				t.Errorf("centroids %v: label of %v is %d, and %d alone", centroids, row, labels[i], alone[0])
+			}
+			if alone := c.Transform(row).RawRowView(0); !floats.Same(alone, distances.RawRowView(i)) {
+				t.Errorf("centroids %v: distances of %v are %v, and %v alone", centroids, row, distances.RawRowView(i), alone)
+			}
+			score += c.Score(row)
 		}
-		c := got.Centroids()
-		c.Scale(1/scale, c)
-		if !mat.Equal(c, want.Centroids()) || !slices.Equal(got.Labels(), want.Labels()) {
-			t.Errorf("centroids %v, want %v", c, want.Centroids())
+		if got := c.Score(x); !math.IsNaN(got) || !math.IsNaN(score) {
+			t.Errorf("centroids %v: scores are %v and %v, want NaN", centroids, got, score)
 		}
-		if labels := got.Predict(&small); !slices.Equal(labels, want.Labels()) {
-			t.Errorf("predicted %v, want %v", labels, want.Labels())
+		if centroids[4] == 0 && (labels[0] != 1 || labels[2] != 2 || labels[3] != -1 || labels[4] != 0 || labels[8] != 0) {
+			t.Errorf("centroids %v: labels %v", centroids, labels)
+		}
+		if got, want := distances.At(0, 0), 0x1p-560; !(math.Abs(got-want) <= 1e-5*want) {
+			t.Errorf("distance %v, want %v", got, want)
 		}
 	}
 }

@@ -5,10 +5,10 @@ import (
 
 	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/dense"
+	"revnum/internal/simd/nearest"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
-	"revnum/internal/simd/nearest"
 )
 
 // scores find the nearest centroids of points by products of matrices. All points and

@@ -7,10 +7,10 @@ import (
 	"revnum/internal/parallel"
 	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/dense"
+	"revnum/internal/simd/nearest"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
-	"revnum/internal/simd/nearest"
 )
 
 // A search chooses and moves centroids. For each point it keeps the nearest centroid

@@ -165,23 +165,26 @@ func TestOneCentroid(t *testing.T) {
 // algorithm does not leave.
 func TestSwap(t *testing.T) {
 	x := clouds(rand.New(rand.NewPCG(5, 3)), 900, 9)
-	s := newSearch(rev.ViewDense(x), nil, 9, 1)
-	defer s.close()
-	for k := range 9 {
-		copy(s.centroids.Row(k), []float64{float64(k % 4 * 10), float64(k / 4 * 10)})
-	}
-	copy(s.centroids.Row(8), []float64{1, 0})
-	s.assign()
-	var r Start
-	s.lloyd(t.Context(), &r, 100, 0)
-	stuck, before := s.cost(nil), r.Iterations
-	got := s.improve(t.Context(), &r, rand.New(rand.NewPCG(5, 4)), 100, 0, false)
-	// The two parts of the split cluster are right already, so one iteration changes nothing.
-	if steps := r.Iterations - before; steps != 1 {
-		t.Errorf("%d iterations after the swap, want 1", steps)
-	}
-	if r.Swaps != 1 || !(got < stuck/2) || got != s.cost(nil) {
-		t.Errorf("%d swaps take the cost from %v to %v", r.Swaps, stuck, got)
+	for _, bounded := range []bool{false, true} {
+		s := newSearch(rev.ViewDense(x), nil, 9, 1)
+		s.bounded = bounded
+		for k := range 9 {
+			copy(s.centroids.Row(k), []float64{float64(k % 4 * 10), float64(k / 4 * 10)})
+		}
+		copy(s.centroids.Row(8), []float64{1, 0})
+		s.assign()
+		var r Start
+		s.lloyd(t.Context(), &r, 100, 0)
+		stuck, before := s.cost(nil), r.Iterations
+		got := s.improve(t.Context(), &r, rand.New(rand.NewPCG(5, 4)), 100, 0, false)
+		// The two parts of the split cluster are right already, so one iteration changes nothing.
+		if steps := r.Iterations - before; steps != 1 {
+			t.Errorf("bounded %v: %d iterations after the swap, want 1", bounded, steps)
+		}
+		if r.Swaps != 1 || !(got < stuck/2) || got != s.cost(nil) {
+			t.Errorf("bounded %v: %d swaps take the cost from %v to %v", bounded, r.Swaps, stuck, got)
+		}
+		s.close()
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"revnum/internal/logs"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
+	"revnum/internal/simd/nearest"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
-	"revnum/internal/simd/nearest"
 )
 
 // seed chooses the centroids from the points by greedy k-means++ (Arthur and
@@ -51,9 +51,9 @@ func (s *search) seed(ctx context.Context, rnd *rand.Rand) bool {
 		next = which[c.best()]
 	}
 	for i, norm := range s.norms {
-		m := s.scores.margin(norm)
-		if s.lower[i] = norm + 2*s.lower[i] - 2*m; s.bounded {
-			s.upper[i], s.lower[i] = sqrtAbove(norm+2*s.upper[i]+2*m), sqrtBelow(s.lower[i])
+		if s.bounded {
+			m := s.scores.margin(norm)
+			s.upper[i], s.lower[i] = sqrtAbove(norm+2*s.upper[i]+2*m), sqrtBelow(norm+2*s.lower[i]-2*m)
 		}
 		s.labels[i] = int32(s.near[i])
 	}

@@ -6,9 +6,9 @@ import (
 	"revnum/internal/parallel"
 	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/dense"
+	"revnum/internal/simd/nearest"
 	"revnum/internal/workspace"
 	"revnum/rev"
-	"revnum/internal/simd/nearest"
 )
 
 // A sweep is one pass over the points. It finds k(i) and sums what a method of Cost
