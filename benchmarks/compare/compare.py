@@ -44,6 +44,8 @@ parser.add_argument("--slack", type=float, default=1e-6)
 parser.add_argument("--python", action="store_true", help="fit with revnum.estimators")
 parser.add_argument("--verbose", action="store_true", help="print each fit")
 args = parser.parse_args()
+if args.python and args.starts:
+    parser.error("--starts is for the Go program, not with --python")
 for name in "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "GOMAXPROCS":
     os.environ[name] = str(args.threads)  # before NumPy is loaded
 for name in "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE":

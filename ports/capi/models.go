@@ -418,7 +418,7 @@ func predictClusters(_ context.Context, options []byte, a arrays) (any, error) {
 	if _, cols := centroids.Dims(); cols != d || len(labels) != n {
 		return nil, fmt.Errorf("%w: %d points of %d coordinates, centroids of %d, %d labels", errArgument, n, d, cols, len(labels))
 	}
-	if err := objective.CheckFinite("the centroids", rev.ViewDense(centroids)); err != nil {
+	if err := objective.CheckFinite("a centroid", rev.ViewDense(centroids)); err != nil {
 		return nil, fmt.Errorf("%w: %w", errArgument, err)
 	}
 	copy(labels, kmeans.NewClustering(centroids, 0).Predict(x))

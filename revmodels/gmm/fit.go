@@ -23,7 +23,9 @@ import (
 
 // Options are the options of Fit. The zero value is ready to use.
 type Options struct {
-	// Covariance is the kind of the covariances. The default is Full.
+	// Covariance is the kind of the covariances. The default is Full. Variances of Diagonal
+	// and Spherical ones are wrong by about 2⁻⁵² times the squared distance of the component
+	// from the mean of the points.
 	Covariance Covariance
 
 	// Starts is the number of clusterings to start from. The best fit is kept. The

@@ -53,12 +53,12 @@ func NewMixture(weights []float64, means mat.Matrix, covariances []*mat.SymDense
 	return newMixture(Full, weights, means, covariances)
 }
 
-// NewMixtureOf is NewMixture for covariances of the given kind, for which densities take less time
-// than for full ones: they are products of matrices, whose error in the log density is about 1e-10
-// at most. Where it would be larger, because components or points lie more than about 500
-// standard deviations from the middle of the means, they take about as long as for full
-// ones, for runs of 216 points. NewMixtureOf also returns an error if there is no such kind, or if a covariance is
-// of another.
+// NewMixtureOf is NewMixture for covariances of the given kind, for which densities take
+// less time than for full ones. They are products of matrices, which change a log density
+// by about 1e-10 at most. Where they would change it more, because components or points
+// lie more than about 500 standard deviations from the mean of the mixture, densities are
+// computed as for full covariances. NewMixtureOf also returns an error if there is no
+// such kind, or if a covariance is of another.
 func NewMixtureOf(kind Covariance, weights []float64, means mat.Matrix, covariances []*mat.SymDense) (*Mixture, error) {
 	if err := kind.check(covariances); err != nil {
 		return nil, fmt.Errorf("gmm: %w", err)

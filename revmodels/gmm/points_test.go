@@ -234,6 +234,62 @@ func TestFitPointsErrors(t *testing.T) {
 	}
 }
 
+// TestExpectation compares the moments of mixtures whose factors differ between columns with their
+// definition. Components lie near each other, or far apart beside their standard deviations.
+func TestExpectation(t *testing.T) {
+	const n, k, d = 2*scoringRun + 5, 3, 2
+	for _, far := range []float64{1, 1e5} {
+		rnd := rand.New(rand.NewPCG(71, 2))
+		logw, means := []float64{math.Log(0.2), math.Log(0.3), math.Log(0.5)}, []float64{0, 0, 1, 2, far, -far}
+		q, origin := []float64{1, 3, 0.5, 2, 40, 7}, []float64{far / 3, -far / 4}
+		x := mat.NewDense(n, d, nil)
+		for i := range n {
+			for j := range d {
+				x.Set(i, j, means[i%k*d+j]+rnd.NormFloat64()/q[i%k*d+j])
+			}
+		}
+		want := make([]float64, 1+k+2*k*d)
+		w0, w1, w2 := want[1:1+k], want[1+k:1+k+k*d], want[1+k+k*d:]
+		beta := make([]float64, k)
+		for i := range n {
+			for c := range k {
+				beta[c] = logw[c] - math.Log(2*math.Pi)
+				for j := range d {
+					z := q[c*d+j] * (x.At(i, j) - means[c*d+j])
+					beta[c] += math.Log(q[c*d+j]) - z*z/2
+				}
+			}
+			lse := floats.LogSumExp(beta)
+			want[0] += lse
+			for c, b := range beta {
+				r := math.Exp(b - lse)
+				w0[c] += r
+				for j := range d {
+					v := x.At(i, j) - origin[j]
+					w1[c*d+j] += r * v
+					w2[c*d+j] += r * v * v
+				}
+			}
+		}
+		for _, kind := range []Covariance{Diagonal, Spherical} {
+			e, err := NewExpectation(kind, k, d, slices.Concat(logw, means, q, origin, make([]float64, d)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]float64, e.Len())
+			e.Moments(got, rev.ViewDense(x))
+			if len(got) != len(want) {
+				t.Fatalf("%v: %d moments, want %d", kind, len(got), len(want))
+			}
+			for i, v := range got {
+				if !(math.Abs(v-want[i]) <= 1e-9*(1+math.Abs(want[i]))) {
+					t.Errorf("%v, %v apart: moment %d is %v, want %v", kind, far, i, v, want[i])
+				}
+			}
+		}
+	}
+}
+
 // TestStepper takes the steps of a fit by hand, and wants its bits.
 func TestStepper(t *testing.T) {
 	const k, steps = 3, 5

@@ -53,6 +53,33 @@ def test_mixture():
     assert m.score(x) > Theirs(3, random_state=1).fit(x).score(x) - 1e-3
 
 
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
+def test_mixture_far(kind):
+    """Labels and densities where clusters lie far apart beside their standard deviations are scikit-learn's, up to the
+    rounding of theirs, and those of the definition."""
+    from sklearn.mixture import GaussianMixture as Theirs
+
+    rng = np.random.default_rng(1)
+    labels = np.repeat(np.arange(3), 100)
+    x = np.array([[0, 0], [0.02, 0], [1e6, 1e6]])[labels] + rng.normal(size=(300, 2)) * 1e-3
+    means = np.array([x[labels == c].mean(axis=0) for c in range(3)])
+    precisions = {"full": np.tile(1e6 * np.eye(2), (3, 1, 1)), "tied": 1e6 * np.eye(2), "diag": np.full((3, 2), 1e6), "spherical": np.full(3, 1e6)}[kind]
+    m = GaussianMixture(3, covariance_type=kind, reg_covar=1e-6, random_state=1).fit(x)
+    np.testing.assert_allclose(m.score(x), m.lower_bound_, rtol=1e-9)
+    m.weights_, m.means_, m.covariances_ = np.array([0.3, 0.3, 0.4]), means, 1 / precisions if kind in ("diag", "spherical") else np.linalg.inv(precisions)
+    assert (m.predict(x) == labels).all()
+    square = ((x[:, None] - means) ** 2).sum(axis=2) * 1e6
+    log = np.log(m.weights_) - square / 2 + np.log(1e6 / (2 * np.pi))
+    want = log.max(axis=1) + np.log(np.exp(log - log.max(axis=1, keepdims=True)).sum(axis=1))
+    np.testing.assert_allclose(m.score_samples(x), want, rtol=0, atol=1e-8)
+    theirs = Theirs(3, covariance_type=kind)
+    for name in ("weights_", "means_", "covariances_", "precisions_cholesky_"):
+        setattr(theirs, name, getattr(m, name))
+    near = slice(0, 200) if kind in ("tied", "full") else slice(0, 100)  # their squares about 0 cancel at 1e6
+    np.testing.assert_allclose(m.predict_proba(x[near]), theirs.predict_proba(x[near]), atol=1e-6)
+    assert (m.predict(x[near]) == theirs.predict(x[near])).all()
+
+
 def test_mixture_set():
     """Attributes that are set are those of the mixture."""
     x, _, centres = blobs()
