@@ -8,8 +8,8 @@ import (
 	"revnum/internal/workspace"
 )
 
-// A Nearest finds the rows of a matrix that are nearest to points. It looks at a panel of points at once, so it is
-// fast if it is asked about one point after the other. Distances have the bits of a plain loop.
+// A Nearest finds the rows of a matrix that are nearest to points. If it is asked about one point after the other, with
+// the same number of rows, it looks at up to 64 points at once, else at one. Distances have the bits of a plain loop.
 type Nearest struct {
 	points [][]float64
 	rows   []float64
@@ -18,7 +18,7 @@ type Nearest struct {
 	// Of points lo to hi-1, which have d numbers, and the first n rows:
 	lo, hi, n, d int
 	best, label  [panel]float64
-	x            []float64 // by coordinates, panel numbers each
+	x            []float64 // by coordinates
 }
 
 // panel is the largest number of points that are searched at once.
@@ -28,7 +28,7 @@ const panel = 64
 func NewNearest(points [][]float64, rows []float64) *Nearest {
 	s := workspace.Get[*Nearest]()
 	s.points, s.rows, s.finite = points, rows, finite(rows)
-	s.lo, s.hi = 0, 0
+	s.lo, s.hi, s.n = 0, 0, -1
 	return s
 }
 
@@ -42,7 +42,8 @@ func (s *Nearest) Free() {
 func finite(x []float64) bool { return vec.MaxAbs(x) <= math.MaxFloat64 }
 
 // At returns which of the first n rows is the nearest to point i, if its squared distance is less than top, and
-// else -1. Rows are as long as the point. Of equal distances the first row counts. If a distance is NaN, it is that of the row.
+// else -1. Rows are as long as the point. Of equal distances the first row counts. If a
+// distance is NaN, At returns n-1, as a loop would. If top is NaN, it returns -1.
 func (s *Nearest) At(i, n int, top float64) int {
 	if !s.known(i, n) {
 		s.find(i, n)
@@ -69,35 +70,40 @@ func (s *Nearest) known(i, n int) bool {
 	return i >= s.lo && i < s.hi && n == s.n && len(s.points[i]) == s.d
 }
 
-// find searches a panel of points from point i on.
+// find searches a panel of points from point i on. It has one point if what is asked for is not what follows the last
+// panel, and else becomes larger, so that few points are searched in vain.
 func (s *Nearest) find(i, n int) {
-	d := len(s.points[i])
+	d, most := len(s.points[i]), 1
+	if i == s.hi && n == s.n && d == s.d {
+		most = min(max(2*(s.hi-s.lo), nearest.Width), panel)
+	}
 	s.lo, s.hi, s.n, s.d = i, i+1, n, d
 	s.best[0], s.label[0] = math.Inf(1), -1
 	if n <= 0 {
 		return
 	}
 	rows := s.rows[:n*d]
-	for s.hi < len(s.points) && s.hi < i+panel && len(s.points[s.hi]) == d {
+	for s.hi < len(s.points) && s.hi < i+most && len(s.points[s.hi]) == d {
 		s.hi++
 	}
 	count := (s.hi - s.lo + nearest.Width - 1) / nearest.Width * nearest.Width
-	if d > 0 {
-		s.x = workspace.Grow(s.x, d*panel)
+	many := d > 0 && s.finite && most > 1
+	if many {
+		s.x = workspace.Grow(s.x, d*count)
 		for p, point := range s.points[s.lo:s.hi] {
 			for j, v := range point {
-				s.x[j*panel+p] = v
+				s.x[j*count+p] = v
 			}
 		}
 		for j := range d {
-			clear(s.x[j*panel+s.hi-s.lo:][:count-(s.hi-s.lo)])
+			clear(s.x[j*count+s.hi-s.lo : (j+1)*count])
 		}
 	}
 	for p := range count {
 		s.best[p], s.label[p] = math.Inf(1), -1
 	}
-	if d > 0 && s.finite && finite(s.x[:(d-1)*panel+count]) {
-		nearest.One(s.best[:count], s.label[:count], s.x, panel, rows, d, 0)
+	if many && finite(s.x[:d*count]) {
+		nearest.One(s.best[:count], s.label[:count], s.x, count, rows, d, 0)
 		return
 	}
 	for p, x := range s.points[s.lo:s.hi] {

@@ -1,5 +1,5 @@
-// Package nearest holds the vector loops of k-means: which centres are nearest to
-// points, and sums of the points of each centre.
+// Package nearest holds the vector loops of k-means and of searches in package num:
+// which centres are nearest to points, and sums of the points of each centre.
 //
 // In the searches, points lie along the lanes of a vector: coordinate j of point p is
 // points[j*ld+p]. Centre k is c[k*d:(k+1)*d]. The number of points must be a multiple

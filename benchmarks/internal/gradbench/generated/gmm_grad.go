@@ -212,7 +212,7 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 			if hi > lo {
 				copy(diagonal[lo+k*d:hi+k*d:len(diagonal)], es[:hi-lo:len(es)])
 				square += num.Inner(es[:hi-lo:len(es)], es)
-				copy(kept, es[:hi-lo:len(es)])
+				copy(kept[lo:hi:len(kept)], es[:hi-lo:len(es)])
 			}
 			scratch.Release(mark)
 		}

@@ -2,6 +2,7 @@ package gradient
 
 import (
 	"go/token"
+	"go/types"
 	"slices"
 )
 
@@ -25,7 +26,8 @@ import (
 //		...
 //	}
 //
-// The calls look at several points at once, so the loop may change neither points nor x.
+// The calls look at several points at once, so the loop may change neither points nor x. All are of the types
+// that the calls have.
 func (v *vectorizer) nearest(s *ranged) (loop *ranged, first, last stmt) {
 	if s.step != 1 || !isLit(s.lo, "0") || !isLen(s.hi) {
 		return nil, nil, nil
@@ -39,6 +41,10 @@ func (v *vectorizer) nearest(s *ranged) (loop *ranged, first, last stmt) {
 		if m == nil || !same(s.hi.(*call).args[0], points.x) || !sameText(points.i, ref(s.v)) || v.changed(s, points.x, x) {
 			continue
 		}
+		slice := types.NewSlice(float)
+		if !types.Identical(points.x.typeOf(), types.NewSlice(slice)) || !types.Identical(x.typeOf(), slice) || !types.Identical(m.typeOf(), float) {
+			continue
+		}
 		near := &variable{name: v.unique("near"), typ: integer, scope: s.v.scope[:len(s.v.scope)-1]}
 		method := func(name string, args ...expr) *call { return &call{near.name + "." + name, "", args, float} }
 		var calls []stmt
@@ -49,14 +55,19 @@ func (v *vectorizer) nearest(s *ranged) (loop *ranged, first, last stmt) {
 		}
 		l := *s
 		l.body = slices.Concat(s.body[:k], calls, s.body[k+1:])
+		counts := mentions(l.body)
+		l.body = slices.DeleteFunc(l.body, func(st stmt) bool { // the point, if nothing else reads it
+			a, ok := st.(*assignment)
+			return ok && a.define && same(a.r, points) && counts[root(a.l)] == 1
+		})
 		first = &assignment{l: ref(near), op: token.ASSIGN, define: true, r: &call{"num.NewNearest", numPath, []expr{points.x, x}, integer}}
 		return &l, first, &effect{method("Free")}
 	}
 	return nil, nil, nil
 }
 
-// search returns the least distance m, the index at of its row or nil, the point and the matrix of a search. m is nil if c is another
-// loop.
+// search returns the least distance m, the index at of its row or nil, the point and the matrix of a search. m is nil if
+// c is another loop.
 func (v *vectorizer) search(c *ranged) (m, at expr, point *element, x expr) {
 	if c.step != 1 || !isLit(c.lo, "0") || len(c.body) < 4 {
 		return nil, nil, nil, nil

@@ -36,7 +36,7 @@ func (v *vectorizer) staged(s *ranged) []stmt {
 	if s.step == -1 {
 		from, n = s.hi, plus(s.lo, 1)
 	}
-	if s.step != 1 && s.step != -1 || s.v.typ != integer || !isLit(from, "0") || isConstant(n) || s.mark != nil {
+	if s.step != 1 && s.step != -1 || s.v.typ != integer || !isLit(from, "0") || isConstant(n) || s.mark != nil || !atom(n) && !isLen(n) {
 		return nil
 	}
 	stages, locals := v.stages(s)
@@ -62,6 +62,7 @@ func (v *vectorizer) staged(s *ranged) []stmt {
 		}
 		return &element{ref(rows[x]), &binary{token.SUB, ref(s.v), ref(lo), integer}, float}
 	}
+	inOrder := func(x, y *variable) int { return locals[x].first - locals[y].first }
 	last := slices.Max(stages)
 	loops := make([][]stmt, last+1)
 	for k := range loops {
@@ -71,21 +72,17 @@ func (v *vectorizer) staged(s *ranged) []stmt {
 			a := s.body[t].(*assignment)
 			x, isLocal := a.l.(*reference)
 			isLocal = isLocal && locals[x.v] != nil
-			switch {
-			case stages[t] == k:
-				body = append(body, a)
-				expressions(a, func(e expr) { v.locals(e, locals, needed) })
-				if isLocal && a.define {
-					delete(needed, x.v)
-				}
-			case isLocal && locals[x.v].again && needed[x.v]:
-				body = append(body, a)
+			if stages[t] != k {
+				continue
+			}
+			body = append(body, a)
+			expressions(a, func(e expr) { v.locals(e, locals, needed) })
+			if isLocal && a.define {
 				delete(needed, x.v)
-				v.locals(a.r, locals, needed)
 			}
 		}
 		slices.Reverse(body)
-		for _, x := range slices.SortedFunc(maps.Keys(needed), func(x, y *variable) int { return locals[x].first - locals[y].first }) {
+		for _, x := range slices.SortedFunc(maps.Keys(needed), inOrder) {
 			loops[k] = append(loops[k], &assignment{l: ref(x), op: token.ASSIGN, r: row(x), define: true})
 		}
 		loops[k] = append(loops[k], body...)
@@ -100,8 +97,8 @@ func (v *vectorizer) staged(s *ranged) []stmt {
 				calls = append(calls, &effect{&call{elementwise[f.fn], numPath, []expr{x, x}, nil}})
 			}
 		}
-		for x, at := range locals {
-			if rows[x] != nil && !at.function && stages[at.first] == k {
+		for _, x := range slices.SortedFunc(maps.Keys(rows), inOrder) {
+			if at := locals[x]; !at.function && stages[at.first] == k {
 				body = append(body, &assignment{l: row(x), op: token.ASSIGN, r: ref(x)})
 			}
 		}
@@ -116,7 +113,6 @@ func (v *vectorizer) staged(s *ranged) []stmt {
 type staging struct {
 	first    int
 	function bool // it is an elementwise function
-	again    bool // it is computed again in each stage that needs it
 }
 
 // locals notes the locals that e reads.
@@ -129,7 +125,7 @@ func (v *vectorizer) locals(e expr, locals map[*variable]*staging, read map[*var
 }
 
 // stages returns the stages of the statements of a loop, and its locals. There are none if iterations depend on each
-// other, or if there is but one stage.
+// other, if a local is no float64, or if there is but one stage.
 func (v *vectorizer) stages(s *ranged) (stages []int, locals map[*variable]*staging) {
 	locals = map[*variable]*staging{}
 	places := map[*key]expr{} // the elements that are set
@@ -143,14 +139,13 @@ func (v *vectorizer) stages(s *ranged) (stages []int, locals map[*variable]*stag
 		switch {
 		case isRef && a.define:
 			f, isCall := a.r.(*call)
-			function := isCall && elementwise[f.fn] != "" && types.Identical(x.v.typ, float)
-			again := !types.Identical(x.v.typ, float)
-			if again && a.r == nil || locals[x.v] != nil {
+			function := isCall && elementwise[f.fn] != ""
+			if !types.Identical(x.v.typ, float) || locals[x.v] != nil {
 				return nil, nil
 			}
-			locals[x.v] = &staging{t, function, again}
+			locals[x.v] = &staging{t, function}
 		case isRef && locals[x.v] != nil:
-			if locals[x.v].again || locals[x.v].function {
+			if locals[x.v].function {
 				return nil, nil
 			}
 		case isRef || isElement(a.l) && !mentionsIn(a.l, s.v): // a sum
@@ -165,6 +160,10 @@ func (v *vectorizer) stages(s *ranged) (stages []int, locals map[*variable]*stag
 		default:
 			l, isElement := a.l.(*element)
 			if !isElement || !v.tapes[root(l.x)] && !v.own(l, s.v) || !types.Identical(l.typ, float) {
+				return nil, nil
+			}
+			read := map[*variable]bool{}
+			if v.locals(l, locals, read); len(read) > 0 { // elements of other iterations may be the same
 				return nil, nil
 			}
 			k := v.key(l)
@@ -223,7 +222,7 @@ func (v *vectorizer) stages(s *ranged) (stages []int, locals map[*variable]*stag
 				x, isRef := b.l.(*reference)
 				if isRef && locals[x.v] != nil && locals[x.v].function {
 					stage = max(stage, stages[u]+1)
-				} else if !isRef || locals[x.v] == nil || !locals[x.v].again {
+				} else {
 					stage = max(stage, stages[u])
 				}
 			}

@@ -855,9 +855,6 @@ func (w *loopWriter) samePair(a, b loopEffect) bool {
 
 // slice returns the elements of a loop. The first argument of a call has their number.
 func (w *loopWriter) slice(e *element, first bool) expr {
-	if w.kept[root(e.x)] {
-		return e.x
-	}
 	if !isReference(e.x) {
 		w.guarded = true
 	}
@@ -869,6 +866,9 @@ func (w *loopWriter) slice(e *element, first bool) expr {
 		} else {
 			lo, hi = shifted(lo, token.ADD, c), shifted(hi, token.ADD, c)
 		}
+	}
+	if w.kept[root(e.x)] && isLit(lo, "0") { // and not in a strip
+		return e.x
 	}
 	if !isLit(lo, "0") {
 		w.guarded = true
