@@ -2,6 +2,9 @@ package generated
 
 import "math"
 
+// gmmBlock is the number of points whose values a gradient keeps at a time.
+const gmmBlock = 128
+
 // GMM is the logarithm of the posterior density of a mixture of Gaussians. The components have the
 // weights exp(alpha_k)/Σ exp(alpha), the means mu_k, and the precisions QᵀQ, where Q is lower triangular
 // with the diagonal exp(q_k), and the columns below it in l_k. The prior of a precision is Wishart's
@@ -27,58 +30,54 @@ func GMM(alpha []float64, mu, q, l, points [][]float64, m int, gamma float64) fl
 		prior += float64(m)*sum - gamma*gamma/2*square
 	}
 
-	// The points are seen by coordinates, and each component is for all points at once.
+	// The points are seen by coordinates, block by block, and each component is for all points of a block at once.
 	n := len(points)
-	coordinates := make([][]float64, d)
-	for i := range coordinates {
-		coordinates[i] = make([]float64, n)
-		for p, x := range points {
-			coordinates[i][p] = x[i]
-		}
-	}
-	exponents := make([][]float64, components)
-	for k, mean := range mu {
-		exponent := make([]float64, n)
-		for p := range exponent {
-			exponent[p] = alpha[k] + logDet[k]
-		}
-		centered := make([]float64, d*n)
-		at := 0 // in centered
-		for i, x := range coordinates {
-			row := centered[at:][:n]
-			for p, v := range x {
-				row[p] = v - mean[i]
+	likelihood := -float64(n) * (float64(d)/2*math.Log(2*math.Pi) + LogSumExp(alpha))
+	for lo := 0; lo < n; lo += gmmBlock {
+		block := points[lo:min(lo+gmmBlock, n)]
+		coordinates := make([]float64, d*len(block))
+		for p, x := range block {
+			for i, v := range x {
+				coordinates[i*len(block)+p] = v
 			}
-			at += n
 		}
-		// y = Q·(x - μ), row by row: l_k has the columns of Q.
-		for i := range d {
-			y := make([]float64, n)
-			for p, v := range centered[i*n:][:n] {
-				y[p] = diagonal[k*d+i] * v
+		exponents := make([]float64, components*len(block))
+		for k, mean := range mu {
+			exponent := exponents[k*len(block):][:len(block)]
+			for p := range exponent {
+				exponent[p] = alpha[k] + logDet[k]
 			}
-			for j := range i {
-				below := l[k][j*(2*d-j-1)/2+i-j-1]
-				for p, v := range centered[j*n:][:n] {
-					y[p] += below * v
+			centered := make([]float64, d*len(block))
+			for i := range d {
+				row := centered[i*len(block):][:len(block)]
+				for p, v := range coordinates[i*len(block):][:len(block)] {
+					row[p] = v - mean[i]
 				}
 			}
-			for p, v := range y {
-				exponent[p] -= v * v / 2
+			// y = Q·(x - μ), row by row: l_k has the columns of Q.
+			for i := range d {
+				y := make([]float64, len(block))
+				for p, v := range centered[i*len(block):][:len(block)] {
+					y[p] = diagonal[k*d+i] * v
+				}
+				for j := range i {
+					below := l[k][j*(2*d-j-1)/2+i-j-1]
+					for p, v := range centered[j*len(block):][:len(block)] {
+						y[p] += below * v
+					}
+				}
+				for p, v := range y {
+					exponent[p] -= v * v / 2
+				}
 			}
 		}
-		exponents[k] = exponent
-	}
-	column, most, sums := make([]float64, components), make([]float64, n), make([]float64, n)
-	for p := range sums {
-		for k := range column {
-			column[k] = exponents[k][p]
+		column := make([]float64, components)
+		for p := range block {
+			for k := range column {
+				column[k] = exponents[k*len(block)+p]
+			}
+			likelihood += LogSumExp(column)
 		}
-		most[p], sums[p] = sumExp(column)
-	}
-	likelihood := -float64(n) * (float64(d)/2*math.Log(2*math.Pi) + LogSumExp(alpha))
-	for p, sum := range sums {
-		likelihood += most[p] + math.Log(sum)
 	}
 	return likelihood + prior
 }

@@ -34,20 +34,20 @@ func GMMValue(alpha []float64, mu [][]float64, q [][]float64, l [][]float64, poi
 		logs := q[k]
 		square := 0.0
 		sum := 0.0
-		for lo := 0; lo < len(logs); lo += 256 {
-			mark1 := scratch.Mark()
-			hi := min(lo+256, len(logs))
-			es := scratch.Make(hi - lo)
-			if hi > lo {
-				copy(es[:hi-lo:len(es)], logs[lo:hi:len(logs)])
-				sum += num.Sum(logs[lo:hi:len(logs)])
+		for lo1 := 0; lo1 < len(logs); lo1 += 256 {
+			mark3 := scratch.Mark()
+			hi := min(lo1+256, len(logs))
+			es := scratch.Make(hi - lo1)
+			if hi > lo1 {
+				copy(es[:hi-lo1:len(es)], logs[lo1:hi:len(logs)])
+				sum += num.Sum(logs[lo1:hi:len(logs)])
 			}
 			num.ExpTo(es, es)
-			if hi > lo {
-				copy(diagonal[lo+k*d:hi+k*d:len(diagonal)], es[:hi-lo:len(es)])
-				square += num.Inner(es[:hi-lo:len(es)], es)
+			if hi > lo1 {
+				copy(diagonal[lo1+k*d:hi+k*d:len(diagonal)], es[:hi-lo1:len(es)])
+				square += num.Inner(es[:hi-lo1:len(es)], es)
 			}
-			scratch.Release(mark1)
+			scratch.Release(mark3)
 		}
 		x1 := l[k]
 		square += num.Inner(x1, x1)
@@ -55,95 +55,88 @@ func GMMValue(alpha []float64, mu [][]float64, q [][]float64, l [][]float64, poi
 		prior += float64(m)*sum - gamma*gamma/2*square
 	}
 	n2 := len(points)
-	coordinates := make([][]float64, d)
-	for i2 := range coordinates {
-		make3 := scratch.Make(n2)
-		coordinates[i2] = make3
-		for p1 := range points {
-			x2 := points[p1]
-			coordinates[i2][p1] = x2[i2]
-		}
-	}
-	exponents := make([][]float64, components)
-	for k1 := range mu {
-		mean := mu[k1]
-		exponent := scratch.Make(n2)
-		if len(exponent) > 0 {
-			num.Fill(exponent, alpha[k1]+logDet[k1])
-		}
-		n3 := d * n2
-		centered := scratch.Make(n3)
-		at := 0
-		for i3 := range coordinates {
-			x3 := coordinates[i3]
-			row := centered[at:][:n2]
-			if len(x3) > 0 {
-				num.Shift(row, -mean[i3], x3)
-			}
-			at += n2
-		}
-		for i4 := range d {
-			mark := scratch.Mark()
-			y := scratch.Make(n2)
-			x4 := centered[i4*n2:][:n2]
-			num.Scale(y, diagonal[k1*d+i4], x4)
-			for j1 := range i4 {
-				below := l[k1][j1*(2*d-j1-1)/2+i4-j1-1]
-				x5 := centered[j1*n2:][:n2]
-				num.Axpy(y, below, x5)
-			}
-			num.AddMul(exponent, -0.5, y, y)
-			scratch.Release(mark)
-		}
-		exponents[k1] = exponent
-	}
-	column := scratch.Make(components)
-	most := scratch.Make(n2)
-	sums := scratch.Make(n2)
-	for p7 := range sums {
-		for k2 := range column {
-			column[k2] = exponents[k2][p7]
-		}
-		inf := math.Inf(-1)
-		most1 := inf
-		most1 = num.Max(column, most1)
-		sum1 := num.SumExp(column, most1)
-		most[p7] = most1
-		sums[p7] = sum1
-	}
 	log3 := math.Log(2 * math.Pi)
-	inf1 := math.Inf(-1)
-	most2 := inf1
-	most2 = num.Max(alpha, most2)
-	sum2 := num.SumExp(alpha, most2)
-	most3 := most2
-	sum3 := sum2
-	log4 := math.Log(sum3)
-	LogSumExp1 := most3 + log4
+	inf := math.Inf(-1)
+	most := inf
+	most = num.Max(alpha, most)
+	sum1 := num.SumExp(alpha, most)
+	most1 := most
+	sum2 := sum1
+	log4 := math.Log(sum2)
+	LogSumExp1 := most1 + log4
 	likelihood := -float64(n2) * (float64(d)/2*log3 + LogSumExp1)
-	for lo1 := 0; lo1 < len(sums); lo1 += 256 {
-		mark2 := scratch.Mark()
-		hi1 := min(lo1+256, len(sums))
-		log5s := scratch.Make(hi1 - lo1)
-		if hi1 > lo1 {
-			copy(log5s[:hi1-lo1:len(log5s)], sums[lo1:hi1:len(sums)])
+	for lo := 0; lo < n2; lo += 128 {
+		mark := scratch.Mark()
+		x5 := lo + gmmBlock
+		min1 := min(x5, n2)
+		block := points[lo:min1]
+		n3 := d * len(block)
+		coordinates := scratch.Make(n3)
+		for p1 := range block {
+			x6 := block[p1]
+			for i4 := range x6 {
+				v4 := x6[i4]
+				coordinates[i4*len(block)+p1] = v4
+			}
 		}
-		num.LogTo(log5s, log5s)
-		if hi1 > lo1 {
-			likelihood += num.Sum(most[lo1:hi1:len(most)])
-			likelihood += num.Sum(log5s[: hi1-lo1 : len(log5s)])
+		n4 := components * len(block)
+		exponents := scratch.Make(n4)
+		for k1 := range mu {
+			mark1 := scratch.Mark()
+			mean := mu[k1]
+			exponent := exponents[k1*len(block):][:len(block)]
+			if len(exponent) > 0 {
+				num.Fill(exponent, alpha[k1]+logDet[k1])
+			}
+			n5 := d * len(block)
+			centered := scratch.Make(n5)
+			for i5 := range d {
+				row := centered[i5*len(block):][:len(block)]
+				x7 := coordinates[i5*len(block):][:len(block)]
+				if len(x7) > 0 {
+					num.Shift(row, -mean[i5], x7)
+				}
+			}
+			for i6 := range d {
+				mark2 := scratch.Mark()
+				n6 := len(block)
+				y := scratch.Make(n6)
+				x8 := centered[i6*len(block):][:len(block)]
+				num.Scale(y, diagonal[k1*d+i6], x8)
+				for j1 := range i6 {
+					below := l[k1][j1*(2*d-j1-1)/2+i6-j1-1]
+					x9 := centered[j1*len(block):][:len(block)]
+					num.Axpy(y, below, x9)
+				}
+				num.AddMul(exponent, -0.5, y, y)
+				scratch.Release(mark2)
+			}
+			scratch.Release(mark1)
 		}
-		scratch.Release(mark2)
+		column := scratch.Make(components)
+		for p7 := range block {
+			for k2 := range column {
+				column[k2] = exponents[k2*len(block)+p7]
+			}
+			most2 := inf
+			most2 = num.Max(column, most2)
+			sum3 := num.SumExp(column, most2)
+			most3 := most2
+			sum4 := sum3
+			log5 := math.Log(sum4)
+			LogSumExp2 := most3 + log5
+			likelihood += LogSumExp2
+		}
+		scratch.Release(mark)
 	}
 	result := likelihood + prior
 	return result
 }
 
 // GMMGradient returns GMM, and stores its gradient by alpha, mu, q, l.
-// On tapes it saves e for each k and i, rowBar for each k1 and i3, y for each k1 and i4, yBar
-// for each k1 and i4, exponentsBar[k1] for each k1, exponents[k1] for each k1, exponent for
-// each k1, exponentBar for each k1, centered for each k1, centeredBar for each k1, exp for
-// each p7 and i6, most1At for each p7, exp1 for each i8.
+// On tapes it saves e for each k and i, exp for each i3, y for each k1 and i6, yBar for each
+// k1 and i6, centered for each k1, centeredBar for each k1, exp1 for each p7 and i8, sum3 for
+// each p7, most2At for each p7.
 func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGrad [][]float64, alpha []float64, mu [][]float64, q [][]float64, l [][]float64, points [][]float64, m int, gamma float64) float64 {
 	float64sTape := num.NewStack[[]float64]()
 	defer float64sTape.Free()
@@ -200,21 +193,21 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 		square := 0.0
 		sum := 0.0
 		kept := tape.Extend(len(logs))
-		for lo := 0; lo < len(logs); lo += 256 {
-			mark := scratch.Mark()
-			hi := min(lo+256, len(logs))
-			es := scratch.Make(hi - lo)
-			if hi > lo {
-				copy(es[:hi-lo:len(es)], logs[lo:hi:len(logs)])
-				sum += num.Sum(logs[lo:hi:len(logs)])
+		for lo1 := 0; lo1 < len(logs); lo1 += 256 {
+			mark1 := scratch.Mark()
+			hi := min(lo1+256, len(logs))
+			es := scratch.Make(hi - lo1)
+			if hi > lo1 {
+				copy(es[:hi-lo1:len(es)], logs[lo1:hi:len(logs)])
+				sum += num.Sum(logs[lo1:hi:len(logs)])
 			}
 			num.ExpTo(es, es)
-			if hi > lo {
-				copy(diagonal[lo+k*d:hi+k*d:len(diagonal)], es[:hi-lo:len(es)])
-				square += num.Inner(es[:hi-lo:len(es)], es)
-				copy(kept[lo:hi:len(kept)], es[:hi-lo:len(es)])
+			if hi > lo1 {
+				copy(diagonal[lo1+k*d:hi+k*d:len(diagonal)], es[:hi-lo1:len(es)])
+				square += num.Inner(es[:hi-lo1:len(es)], es)
+				copy(kept[lo1:hi:len(kept)], es[:hi-lo1:len(es)])
 			}
-			scratch.Release(mark)
+			scratch.Release(mark1)
 		}
 		x1 := l[k]
 		square += num.Inner(x1, x1)
@@ -222,190 +215,165 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 		prior += float64(m)*sum - gamma*gamma/2*square
 	}
 	n2 := len(points)
-	coordinates := make([][]float64, d)
-	for i2 := range coordinates {
-		make3 := scratch.Make(n2)
-		coordinates[i2] = make3
-		for p1 := range points {
-			x2 := points[p1]
-			coordinates[i2][p1] = x2[i2]
-		}
-	}
-	exponents := make([][]float64, components)
-	exponentsBar := make([][]float64, components)
-	for k1 := range mu {
-		mean := mu[k1]
-		exponent := scratch.Make(n2)
-		exponentBar := scratch.Make(n2)
-		if len(exponent) > 0 {
-			num.Fill(exponent, alpha[k1]+logDet[k1])
-		}
-		n3 := d * n2
-		centered := scratch.Make(n3)
-		centeredBar := scratch.Make(n3)
-		at := 0
-		for i3 := range coordinates {
-			x3 := coordinates[i3]
-			row := centered[at:][:n2]
-			rowBar := centeredBar[at:][:n2]
-			if len(x3) > 0 {
-				num.Shift(row, -mean[i3], x3)
-			}
-			at += n2
-			float64sTape.Push(rowBar)
-		}
-		for i4 := range d {
-			y := scratch.Make(n2)
-			yBar := scratch.Make(n2)
-			x4 := centered[i4*n2:][:n2]
-			num.Scale(y, diagonal[k1*d+i4], x4)
-			for j1 := range i4 {
-				below := l[k1][j1*(2*d-j1-1)/2+i4-j1-1]
-				x5 := centered[j1*n2:][:n2]
-				num.Axpy(y, below, x5)
-			}
-			num.AddMul(exponent, -0.5, y, y)
-			float64sTape.Push(y)
-			float64sTape.Push(yBar)
-		}
-		float64sTape.Push(exponentsBar[k1])
-		exponentsBar[k1] = exponentBar
-		float64sTape.Push(exponents[k1])
-		exponents[k1] = exponent
-		float64sTape.Push(exponent)
-		float64sTape.Push(exponentBar)
-		float64sTape.Push(centered)
-		float64sTape.Push(centeredBar)
-	}
-	column := scratch.Make(components)
-	columnBar := scratch.Make(components)
-	most := scratch.Make(n2)
-	mostBar := scratch.Make(n2)
-	sums := scratch.Make(n2)
-	sumsBar := scratch.Make(n2)
-	kept6 := intTape.Extend(len(sums))
-	for p7 := range sums {
-		for k2 := range column {
-			column[k2] = exponents[k2][p7]
-		}
-		inf := math.Inf(-1)
-		most1 := inf
-		most1At := -1
-		most1At = num.IndexMax(column, most1)
-		if most1At >= 0 {
-			most1 = column[most1At]
-		}
-		kept2 := tape.Extend(len(column))
-		sum1 := num.ExpSum(kept2, column, most1)
-		most[p7] = most1
-		sums[p7] = sum1
-		kept6[p7] = most1At
-	}
 	log3 := math.Log(2 * math.Pi)
-	inf1 := math.Inf(-1)
-	most2 := inf1
-	most2At := -1
-	most2At = num.IndexMax(alpha, most2)
-	if most2At >= 0 {
-		most2 = alpha[most2At]
+	inf := math.Inf(-1)
+	most := inf
+	mostAt := -1
+	mostAt = num.IndexMax(alpha, most)
+	if mostAt >= 0 {
+		most = alpha[mostAt]
 	}
-	kept4 := tape.Extend(len(alpha))
-	sum2 := num.ExpSum(kept4, alpha, most2)
-	most3 := most2
-	sum3 := sum2
-	log4 := math.Log(sum3)
-	LogSumExp1 := most3 + log4
+	kept2 := tape.Extend(len(alpha))
+	sum1 := num.ExpSum(kept2, alpha, most)
+	most1 := most
+	sum2 := sum1
+	log4 := math.Log(sum2)
+	LogSumExp1 := most1 + log4
 	likelihood := -float64(n2) * (float64(d)/2*log3 + LogSumExp1)
-	for lo1 := 0; lo1 < len(sums); lo1 += 256 {
-		mark1 := scratch.Mark()
-		hi1 := min(lo1+256, len(sums))
-		log5s := scratch.Make(hi1 - lo1)
-		if hi1 > lo1 {
-			copy(log5s[:hi1-lo1:len(log5s)], sums[lo1:hi1:len(sums)])
+	resultBar := 1.0
+	for lo := 0; lo < n2; lo += 128 {
+		mark := scratch.Mark()
+		x5 := lo + gmmBlock
+		min1 := min(x5, n2)
+		block := points[lo:min1]
+		n3 := d * len(block)
+		coordinates := scratch.Make(n3)
+		for p1 := range block {
+			x6 := block[p1]
+			for i4 := range x6 {
+				v4 := x6[i4]
+				coordinates[i4*len(block)+p1] = v4
+			}
 		}
-		num.LogTo(log5s, log5s)
-		if hi1 > lo1 {
-			likelihood += num.Sum(most[lo1:hi1:len(most)])
-			likelihood += num.Sum(log5s[: hi1-lo1 : len(log5s)])
+		n4 := components * len(block)
+		exponents := scratch.Make(n4)
+		exponentsBar := scratch.Make(n4)
+		for k1 := range mu {
+			mean := mu[k1]
+			exponent := exponents[k1*len(block):][:len(block)]
+			if len(exponent) > 0 {
+				num.Fill(exponent, alpha[k1]+logDet[k1])
+			}
+			n5 := d * len(block)
+			centered := scratch.Make(n5)
+			centeredBar := scratch.Make(n5)
+			for i5 := range d {
+				row := centered[i5*len(block):][:len(block)]
+				x7 := coordinates[i5*len(block):][:len(block)]
+				if len(x7) > 0 {
+					num.Shift(row, -mean[i5], x7)
+				}
+			}
+			for i6 := range d {
+				n6 := len(block)
+				y := scratch.Make(n6)
+				yBar := scratch.Make(n6)
+				x8 := centered[i6*len(block):][:len(block)]
+				num.Scale(y, diagonal[k1*d+i6], x8)
+				for j1 := range i6 {
+					below := l[k1][j1*(2*d-j1-1)/2+i6-j1-1]
+					x9 := centered[j1*len(block):][:len(block)]
+					num.Axpy(y, below, x9)
+				}
+				num.AddMul(exponent, -0.5, y, y)
+				float64sTape.Push(y)
+				float64sTape.Push(yBar)
+			}
+			float64sTape.Push(centered)
+			float64sTape.Push(centeredBar)
 		}
-		scratch.Release(mark1)
+		column := scratch.Make(components)
+		columnBar := scratch.Make(components)
+		kept6 := intTape.Extend(len(block))
+		for p7 := range block {
+			for k2 := range column {
+				column[k2] = exponents[k2*len(block)+p7]
+			}
+			most2 := inf
+			most2At := -1
+			most2At = num.IndexMax(column, most2)
+			if most2At >= 0 {
+				most2 = column[most2At]
+			}
+			kept4 := tape.Extend(len(column))
+			sum3 := num.ExpSum(kept4, column, most2)
+			most3 := most2
+			sum4 := sum3
+			log5 := math.Log(sum4)
+			LogSumExp2 := most3 + log5
+			likelihood += LogSumExp2
+			tape.Push(sum3)
+			kept6[p7] = most2At
+		}
+		kept7 := intTape.Take(len(block))
+		for p7 := len(block) - 1; p7 >= 0; p7-- {
+			most2At := kept7[p7]
+			sum3 := tape.Pop()
+			sum4 := sum3
+			sum4Bar := resultBar / sum4
+			most2Bar := resultBar
+			kept5 := tape.Take(len(column))
+			if len(column) > 0 {
+				most2Bar -= sum4Bar * num.Sum(kept5)
+				num.Axpy(columnBar, sum4Bar, kept5)
+			}
+			if most2At >= 0 {
+				columnBar[most2At] += most2Bar
+				most2Bar = 0
+			}
+			for k2 := len(column) - 1; k2 >= 0; k2-- {
+				g8 := columnBar[k2]
+				columnBar[k2] = 0
+				exponentsBar[k2*len(block)+p7] += g8
+			}
+		}
+		for k1 := len(mu) - 1; k1 >= 0; k1-- {
+			centeredBar := float64sTape.Pop()
+			centered := float64sTape.Pop()
+			meanBar := muGrad[k1]
+			exponent := exponents[k1*len(block):][:len(block)]
+			exponentBar := exponentsBar[k1*len(block):][:len(block)]
+			for i6 := d - 1; i6 >= 0; i6-- {
+				yBar := float64sTape.Pop()
+				y := float64sTape.Pop()
+				x8 := centered[i6*len(block):][:len(block)]
+				x8Bar := centeredBar[i6*len(block):][:len(block)]
+				num.AddMul(yBar, -(2 * 0.5), exponentBar[:len(y):len(exponentBar)], y)
+				for j1 := i6 - 1; j1 >= 0; j1-- {
+					below := l[k1][j1*(2*d-j1-1)/2+i6-j1-1]
+					x9 := centered[j1*len(block):][:len(block)]
+					x9Bar := centeredBar[j1*len(block):][:len(block)]
+					belowBar := num.Inner(x9, yBar)
+					num.Axpy(x9Bar, below, yBar[:len(x9):len(yBar)])
+					lGrad[k1][j1*(2*d-j1-1)/2+i6-j1-1] += belowBar
+				}
+				diagonalBar[k1*d+i6] += num.Inner(x8, yBar)
+				num.Axpy(x8Bar, diagonal[k1*d+i6], yBar[:len(x8):len(yBar)])
+				clear(yBar[:len(x8):len(yBar)])
+			}
+			for i5 := d - 1; i5 >= 0; i5-- {
+				rowBar := centeredBar[i5*len(block):][:len(block)]
+				x7 := coordinates[i5*len(block):][:len(block)]
+				meanBar[i5] -= num.Sum(rowBar[:len(x7):len(rowBar)])
+				clear(rowBar[:len(x7):len(rowBar)])
+			}
+			alphaGrad[k1] += num.Sum(exponentBar[:len(exponent):len(exponentBar)])
+			logDetBar[k1] += num.Sum(exponentBar[:len(exponent):len(exponentBar)])
+			clear(exponentBar[:len(exponent):len(exponentBar)])
+		}
+		scratch.Release(mark)
 	}
 	result := likelihood + prior
-	resultBar := 1.0
-	for p8 := len(sums) - 1; p8 >= 0; p8-- {
-		sum4 := sums[p8]
-		mostBar[p8] += resultBar
-		sum4Bar := resultBar / sum4
-		sumsBar[p8] += sum4Bar
-	}
 	LogSumExp1Bar := -float64(n2)
-	sum3Bar := LogSumExp1Bar / sum3
-	most2Bar := LogSumExp1Bar
-	kept5 := tape.Take(len(alpha))
+	sum2Bar := LogSumExp1Bar / sum2
+	mostBar := LogSumExp1Bar
+	kept3 := tape.Take(len(alpha))
 	if len(alpha) > 0 {
-		most2Bar -= sum3Bar * num.Sum(kept5)
-		num.Axpy(alphaGrad, sum3Bar, kept5)
+		mostBar -= sum2Bar * num.Sum(kept3)
+		num.Axpy(alphaGrad, sum2Bar, kept3)
 	}
-	if most2At >= 0 {
-		alphaGrad[most2At] += most2Bar
-	}
-	kept7 := intTape.Take(len(sums))
-	for p7 := len(sums) - 1; p7 >= 0; p7-- {
-		most1At := kept7[p7]
-		g10 := sumsBar[p7]
-		sumsBar[p7] = 0
-		g9 := mostBar[p7]
-		mostBar[p7] = 0
-		most1Bar := g9
-		kept3 := tape.Take(len(column))
-		if len(column) > 0 {
-			most1Bar -= g10 * num.Sum(kept3)
-			num.Axpy(columnBar, g10, kept3)
-		}
-		if most1At >= 0 {
-			columnBar[most1At] += most1Bar
-		}
-		for k2 := len(column) - 1; k2 >= 0; k2-- {
-			g8 := columnBar[k2]
-			columnBar[k2] = 0
-			exponentsBar[k2][p7] += g8
-		}
-	}
-	for k1 := len(mu) - 1; k1 >= 0; k1-- {
-		centeredBar := float64sTape.Pop()
-		centered := float64sTape.Pop()
-		exponentBar := float64sTape.Pop()
-		exponent := float64sTape.Pop()
-		meanBar := muGrad[k1]
-		exponents[k1] = float64sTape.Pop()
-		exponentsBar[k1] = float64sTape.Pop()
-		for i4 := d - 1; i4 >= 0; i4-- {
-			yBar := float64sTape.Pop()
-			y := float64sTape.Pop()
-			x4 := centered[i4*n2:][:n2]
-			x4Bar := centeredBar[i4*n2:][:n2]
-			num.AddMul(yBar, -(2 * 0.5), exponentBar[:len(y):len(exponentBar)], y)
-			for j1 := i4 - 1; j1 >= 0; j1-- {
-				below := l[k1][j1*(2*d-j1-1)/2+i4-j1-1]
-				x5 := centered[j1*n2:][:n2]
-				x5Bar := centeredBar[j1*n2:][:n2]
-				belowBar := num.Inner(x5, yBar)
-				num.Axpy(x5Bar, below, yBar[:len(x5):len(yBar)])
-				lGrad[k1][j1*(2*d-j1-1)/2+i4-j1-1] += belowBar
-			}
-			diagonalBar[k1*d+i4] += num.Inner(x4, yBar)
-			num.Axpy(x4Bar, diagonal[k1*d+i4], yBar[:len(x4):len(yBar)])
-			clear(yBar[:len(x4):len(yBar)])
-		}
-		for i3 := len(coordinates) - 1; i3 >= 0; i3-- {
-			rowBar := float64sTape.Pop()
-			x3 := coordinates[i3]
-			meanBar[i3] -= num.Sum(rowBar[:len(x3):len(rowBar)])
-			clear(rowBar[:len(x3):len(rowBar)])
-		}
-		alphaGrad[k1] += num.Sum(exponentBar[:len(exponent):len(exponentBar)])
-		logDetBar[k1] += num.Sum(exponentBar[:len(exponent):len(exponentBar)])
-		clear(exponentBar[:len(exponent):len(exponentBar)])
+	if mostAt >= 0 {
+		alphaGrad[mostAt] += mostBar
 	}
 	for k := len(q) - 1; k >= 0; k-- {
 		logs := q[k]

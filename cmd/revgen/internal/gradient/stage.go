@@ -36,7 +36,20 @@ func (v *vectorizer) staged(s *ranged) []stmt {
 	if s.step == -1 {
 		from, n = s.hi, plus(s.lo, 1)
 	}
-	if s.step != 1 && s.step != -1 || s.v.typ != integer || !isLit(from, "0") || isConstant(n) || s.mark != nil || !atom(n) && !isLen(n) {
+	if s.step != 1 && s.step != -1 || s.v.typ != integer || !isLit(from, "0") || isConstant(n) || s.mark != nil {
+		return nil
+	}
+	fixed := true // what is not set in the loop: its integers are not
+	visit(n, func(e expr) {
+		switch e := e.(type) {
+		case *literal, *reference, *binary:
+		case *call:
+			fixed = fixed && e.fn == "len"
+		default:
+			fixed = false
+		}
+	})
+	if !fixed {
 		return nil
 	}
 	stages, locals := v.stages(s)

@@ -72,6 +72,73 @@ func moved(x []float64, d int) float64 {
 	return sum
 }
 
+// overall has points that nothing but the search reads, and a distance over all points.
+//
+//revgen:gradient x value
+func overall(x []float64, d int) float64 {
+	points := make([][]float64, 3)
+	for i := range points {
+		points[i] = x[2*i+1:][:d]
+	}
+	rows := x[10:]
+	least, sum := x[0]*90, 0.0
+	for i, p := range points {
+		for k := range min(i, 2) {
+			row := rows[k*len(p):][:len(p)]
+			s := 0.0
+			for j, v := range p {
+				e := v - row[j]
+				s += e * e
+			}
+			least = min(least, s)
+		}
+		sum += least * float64(i+1)
+	}
+	return sum
+}
+
+type point []float64
+
+// named has types that the calls do not take.
+//
+//revgen:gradient x value
+func named(x []float64, points []point) float64 {
+	sum := 0.0
+	for _, p := range points {
+		least := 50.0
+		for k := range 2 {
+			row := x[k*len(p):][:len(p)]
+			s := 0.0
+			for j, v := range p {
+				e := v - row[j]
+				s += e * e
+			}
+			least = min(least, s)
+		}
+		sum += least
+	}
+	return sum
+}
+
+//revgen:gradient x value
+func single(x []float32, points [][]float32) float32 {
+	sum := float32(0)
+	for _, p := range points {
+		least := float32(50)
+		for k := range 2 {
+			row := x[k*len(p):][:len(p)]
+			var s float32
+			for j, v := range p {
+				e := v - row[j]
+				s += e * e
+			}
+			least = min(least, s)
+		}
+		sum += least
+	}
+	return sum
+}
+
 //revgen:gradient x value
 func shifts(x []float64, d int) float64 {
 	y, z := make([]float64, d), make([]float64, d)
@@ -147,7 +214,7 @@ func TestPasses(t *testing.T) {
 			f, v func(x []float64, d int) float64
 			g    func(g, x []float64, d int) float64
 		}{
-			{"near", near, nearValue, nearGradient}, {"moved", moved, movedValue, movedGradient},
+			{"near", near, nearValue, nearGradient}, {"overall", overall, overallValue, overallGradient}, {"moved", moved, movedValue, movedGradient},
 			{"shifts", shifts, shiftsValue, shiftsGradient}, {"cleared", cleared, clearedValue, clearedGradient},
 		} {
 			fresh := func(x []float64) []float64 { return append([]float64(nil), x...) } // some change x
@@ -182,7 +249,8 @@ func TestPasses(t *testing.T) {
 `+compareGradients)
 	for name, calls := range map[string][]string{
 		"nearValue": {"num.NewNearest(points, rows)", "least = near1.Least(i"}, "nearGradient": {".At(i1, n, least)"},
-		"shiftsValue": {"num.Fill(y, x[63])", "num.Shift(z, -x[62], ", "num.MulShift(y, x[61], "}, "clearedGradient": {"num.Sum("},
+		"overallValue": {".Least(i"},
+		"shiftsValue":  {"num.Fill(y, x[63])", "num.Shift(z, -x[62], ", "num.MulShift(y, x[61], "}, "clearedGradient": {"num.Sum("},
 	} {
 		_, body, _ := strings.Cut(text, "func "+name+"(")
 		body, _, _ = strings.Cut(body, "\n}\n")
@@ -192,7 +260,7 @@ func TestPasses(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"movedValue", "movedGradient"} {
+	for _, name := range []string{"movedValue", "movedGradient", "namedValue", "namedGradient", "singleValue", "singleGradient"} {
 		_, body, _ := strings.Cut(text, "func "+name+"(")
 		if body, _, _ = strings.Cut(body, "\n}\n"); strings.Contains(body, "Nearest") {
 			t.Errorf("%s searches rows that change:\n%s", name, body)

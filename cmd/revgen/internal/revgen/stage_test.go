@@ -105,6 +105,112 @@ func sums(x []float64, d int) float64 {
 	}
 	return sum
 }
+
+// integers are those of their iteration, also if what they are of changes.
+//
+//revgen:gradient x value
+func integers(x []float64, d int) float64 {
+	z := make([]float64, d)
+	for i := range d {
+		g := float64(i % 5)
+		k := int(g)
+		g += 3 * x[i+1]
+		e := math.Exp(-x[i])
+		z[i] = e * x[k] * g
+	}
+	for i := range d {
+		e := math.Cos(float64(i))
+		k := int(e * e * 3)
+		f := math.Sin(e * x[i])
+		z[i] += f * x[k]
+	}
+	sum := 0.0
+	for _, v := range z {
+		sum += v * v
+	}
+	return sum
+}
+
+// same has an element that is the same in all iterations, by a slice and by a number of the iteration.
+//
+//revgen:gradient x value
+func same(x []float64, d int) float64 {
+	y, z := make([]float64, d+1), make([]float64, d+1)
+	for i := range d {
+		row := y[d-i:]
+		f := row[i]
+		e := math.Exp(-f * x[i])
+		row[i] = e + f*x[i+1]
+	}
+	for i := range d {
+		f := float64(d - i)
+		g := z[i+int(f)]
+		e := math.Exp(-g * x[i])
+		z[i+int(f)] = e + g*x[i+1]
+	}
+	return y[d] + z[d]
+}
+
+// bound has a bound in memory that the loop overwrites.
+//
+//revgen:gradient x value
+func bound(x []float64, d int) float64 {
+	y := make([]float64, 2*d+1)
+	y[0] = float64(d)
+	for i := range int(y[0]) {
+		e := math.Exp(-x[i])
+		y[i] = e * x[i+1]
+	}
+	sum := 0.0
+	for _, v := range y {
+		sum += v * v
+	}
+	return sum
+}
+
+// swapped has slices that change their names, so that their elements are kept.
+//
+//revgen:gradient x value
+func swapped(x []float64, d int) float64 {
+	y, z := make([]float64, d+2), make([]float64, d+2)
+	for k := range 3 {
+		for i := range d {
+			e := math.Tanh(y[i] + x[i+k])
+			z[i] = e * y[i+1]
+		}
+		y, z = z, y
+		for i := range d {
+			y[i] += x[k]
+		}
+	}
+	sum := 0.0
+	for i := range d {
+		sum += y[i] * math.Log(2+z[i]*z[i])
+	}
+	return sum
+}
+
+// overlap has slices that overlap, and changes the value of a function.
+//
+//revgen:gradient x value
+func overlap(x []float64, d int) float64 {
+	y := make([]float64, 2*d+4)
+	a, b := y[1:], y[3:]
+	for i := range d {
+		e := math.Exp(-a[i] * x[i])
+		b[i] = e
+	}
+	for i := range d {
+		e := math.Exp(-x[i])
+		e += x[i+1]
+		y[i] += e
+	}
+	sum := 0.0
+	for _, v := range y {
+		sum += v * math.Sin(v)
+	}
+	return sum
+}
 `, `package written
 
 import (
@@ -118,17 +224,19 @@ func TestPasses(t *testing.T) {
 	for i := range x {
 		x[i] = 0.6 + 0.4*math.Sin(float64(3*i+1))
 	}
-	for _, d := range []int{0, 1, 2, 3, 7, 16, 17, 300} {
+	for _, d := range []int{0, 1, 2, 3, 7, 16, 17, 257, 600} {
 		for _, c := range []struct {
 			name string
 			f, v func(x []float64, d int) float64
 			g    func(g, x []float64, d int) float64
-		}{{"cell", cell, cellValue, cellGradient}, {"names", names, namesValue, namesGradient}, {"sums", sums, sumsValue, sumsGradient}} {
+		}{{"cell", cell, cellValue, cellGradient}, {"names", names, namesValue, namesGradient}, {"sums", sums, sumsValue, sumsGradient},
+			{"integers", integers, integersValue, integersGradient}, {"same", same, sameValue, sameGradient}, {"bound", bound, boundValue, boundGradient},
+			{"swapped", swapped, swappedValue, swappedGradient}, {"overlap", overlap, overlapValue, overlapGradient}} {
 			if value, want := c.v(x, d), c.f(x, d); !(math.Abs(value-want) <= 1e-13*(1+math.Abs(want))) {
 				t.Errorf("%s %d: the value is %v, want %v", c.name, d, value, want)
 			}
 			x := x
-			if d < 300 {
+			if d < 257 {
 				x = x[:64]
 			}
 			compare(t, fmt.Sprint(c.name, " ", d), x, func(x []float64) float64 { return c.f(x, d) }, func(g, x []float64) float64 { return c.g(g, x, d) })
@@ -136,7 +244,7 @@ func TestPasses(t *testing.T) {
 	}
 }
 `+compareGradients)
-	for name, want := range map[string]string{"cellValue": "num.ExpTo num.TanhTo num.CosTo num.ExpTo num.LogTo", "namesValue": "num.ExpTo num.TanhTo", "sumsValue": "num.ExpTo num.CosTo num.TanhTo"} {
+	for name, want := range map[string]string{"cellValue": "num.ExpTo num.TanhTo num.CosTo num.ExpTo num.LogTo", "namesValue": "num.ExpTo num.TanhTo", "integersValue": "", "sameValue": "", "sumsValue": "num.TanhTo", "boundValue": "num.ExpTo", "swappedGradient": "num.TanhTo num.LogTo"} {
 		_, body, _ := strings.Cut(text, "func "+name+"(")
 		body, _, _ = strings.Cut(body, "\n}\n")
 		var calls []string
