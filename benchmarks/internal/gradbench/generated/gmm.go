@@ -2,8 +2,8 @@ package generated
 
 import "math"
 
-// gmmBlock is the number of points whose values a gradient keeps at a time.
-const gmmBlock = 128
+// gmmBlock is the number of points that a gradient keeps the values of: 32·d·K bytes a point, beside those of coordinates.
+const gmmBlock = 64
 
 // GMM is the logarithm of the posterior density of a mixture of Gaussians. The components have the
 // weights exp(alpha_k)/Σ exp(alpha), the means mu_k, and the precisions QᵀQ, where Q is lower triangular

@@ -65,7 +65,7 @@ func GMMValue(alpha []float64, mu [][]float64, q [][]float64, l [][]float64, poi
 	log4 := math.Log(sum2)
 	LogSumExp1 := most1 + log4
 	likelihood := -float64(n2) * (float64(d)/2*log3 + LogSumExp1)
-	for lo := 0; lo < n2; lo += 128 {
+	for lo := 0; lo < n2; lo += 64 {
 		mark := scratch.Mark()
 		x5 := lo + gmmBlock
 		min1 := min(x5, n2)
@@ -231,7 +231,7 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 	LogSumExp1 := most1 + log4
 	likelihood := -float64(n2) * (float64(d)/2*log3 + LogSumExp1)
 	resultBar := 1.0
-	for lo := 0; lo < n2; lo += 128 {
+	for lo := 0; lo < n2; lo += 64 {
 		mark := scratch.Mark()
 		x5 := lo + gmmBlock
 		min1 := min(x5, n2)
