@@ -94,7 +94,9 @@ func BenchmarkEvals(b *testing.B) {
 	for _, f := range []string{"primal", "gradient"} {
 		run(&Revgen, "lse", "revgen,n=2500", f, map[string]any{"x": uniform(2500)})
 		run(&Revgen, "llsq", "revgen,n=16,m=128", f, map[string]any{"x": uniform(128), "n": 16})
-		run(&Revgen, "llsq", "revgen,n=1024,m=128", f, map[string]any{"x": uniform(128), "n": 1024})
+		for _, tool := range []*Tool{&Revnum, &Revgen} {
+			run(tool, "llsq", tool.Name+",n=1024,m=128", f, map[string]any{"x": uniform(128), "n": 1024})
+		}
 	}
 }
 

@@ -193,6 +193,13 @@ func cleared(x []float64, d int) float64 {
 	for _, v := range y {
 		sum += math.Sin(v)
 	}
+	z := y[:d] // the cotangent that is added is the one that was cleared
+	for i := range d {
+		at := (3*i + 1) % d
+		z[at] += 3 * y[at]
+		y[at] = 0.5
+		sum += y[at] * z[at] * x[at]
+	}
 	return sum
 }
 `, `package written
