@@ -13,7 +13,6 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/kerneltest"
-	"revnum/internal/simd/dense"
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revnn"
@@ -217,15 +216,15 @@ func testRecurrentWorkers[T rev.Real](t *testing.T) {
 	const steps, inputs = 3, 5
 	for _, c := range [][2]int{{31, 40}, {32, 40}, {47, 24}, {64, 30}} {
 		sequences, n := c[0], c[1]
-		draw := func(seed uint64, workers int) (LSTM[T], GRU[T]) {
+		draw := func(seed uint64, workers int) (revnn.LSTM[T], revnn.GRU[T]) {
 			rnd := rand.New(rand.NewPCG(seed, 5))
 			m := func(rows, cols int) rev.General[T] { return kerneltest.Matrix[T](rnd, rows, cols) }
 			y, x, state := m(steps*sequences, n), m(steps*sequences, inputs), m(sequences, n)
-			l := LSTM[T]{
+			l := revnn.LSTM[T]{
 				Y: y, C: m(sequences, n), X: x, H0: state, C0: m(sequences, n), WX: weightsOf[T](rnd, 4*n, inputs), WH: weightsOf[T](rnd, 4*n, n),
 				BX: kerneltest.Vector[T](rnd, 4*n), BH: kerneltest.Vector[T](rnd, 4*n), Sequences: sequences, Workers: workers,
 			}
-			return l, GRU[T]{
+			return l, revnn.GRU[T]{
 				Y: m(steps*sequences, n), X: m(steps*sequences, inputs), H0: m(sequences, n), WX: weightsOf[T](rnd, 3*n, inputs), WH: weightsOf[T](rnd, 3*n, n),
 				BX: kerneltest.Vector[T](rnd, 3*n), BH: kerneltest.Vector[T](rnd, 3*n), Sequences: sequences, Workers: workers,
 			}
@@ -250,26 +249,6 @@ func testRecurrentWorkers[T rev.Real](t *testing.T) {
 			if !reflect.DeepEqual(results(workers), want) {
 				t.Errorf("%d sequences: %d workers differ from one", sequences, workers)
 			}
-		}
-	}
-}
-
-// No worker is left over.
-func TestRecurrentParts(t *testing.T) {
-	for _, c := range []struct{ sequences, workers, parts, each int }{
-		{32, 1, 0, 0}, {31, 8, 0, 0}, {32, 2, 2, 1}, {32, 8, 2, 4}, {50, 8, 3, 2}, {1000, 8, 8, 1},
-	} {
-		w := recurrence[float64]{steps: 10, sequences: c.sequences, count: c.sequences, cols: 100, workers: c.workers}
-		w.share()
-		next := 0
-		for _, p := range w.parts {
-			if p.first != next || p.count < dense.GemmRows || p.workers != c.each {
-				t.Errorf("%v: %d workers for %d sequences from %d on, which is to be %d", c, p.workers, p.count, p.first, next)
-			}
-			next += p.count
-		}
-		if len(w.parts) != c.parts || c.parts > 0 && next != c.sequences {
-			t.Errorf("%v: %d parts up to %d", c, len(w.parts), next)
 		}
 	}
 }
