@@ -57,7 +57,8 @@ func NewMixture(weights []float64, means mat.Matrix, covariances []*mat.SymDense
 // less time than for full ones. They are products of matrices, which change a log density
 // by about 1e-10 at most. Where they would change it more, because components or points
 // lie more than about 500 standard deviations from the mean of the mixture, densities are
-// computed as for full covariances. NewMixtureOf also returns an error if there is no
+// computed as for full covariances. Tied covariances of nearly dependent coordinates change
+// it more: by 2e-7 at a correlation of 1 - 1e-12. NewMixtureOf also returns an error if there is no
 // such kind, or if a covariance is of another.
 func NewMixtureOf(kind Covariance, weights []float64, means mat.Matrix, covariances []*mat.SymDense) (*Mixture, error) {
 	if err := kind.check(covariances); err != nil {

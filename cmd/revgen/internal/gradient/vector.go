@@ -536,6 +536,18 @@ func (v *vectorizer) effects(s *ranged) (out []loopEffect) {
 		}
 		out = append(out, loopEffect{l, a.op, e, late})
 	}
+	// A late store comes after the others, and reads what they have set.
+	for i, a := range out {
+		for _, b := range out[i+1:] {
+			if !a.late {
+				continue
+			}
+			x, isElement := b.l.(*element)
+			if isElement && v.reads(a.r, v.key(x)) || !isElement && mentionsIn(a.r, root(b.l)) || b.late && v.reads(b.r, v.key(a.l)) {
+				return nil
+			}
+		}
+	}
 	slices.SortStableFunc(out, func(a, b loopEffect) int {
 		switch {
 		case a.late == b.late:

@@ -211,6 +211,54 @@ func overlap(x []float64, d int) float64 {
 	}
 	return sum
 }
+
+// exchanged has stores that need what others overwrite: swaps, a rotation, sums with differences, and a momentum.
+//
+//revgen:gradient x value hessian
+func exchanged(x []float64, d int) float64 {
+	y, z := make([]float64, d+3), make([]float64, d+3)
+	for i := range d {
+		y[i] = x[i] * x[i+1]
+		z[i] = x[i] - 2*x[i+2]*x[i]
+	}
+	for i := range d {
+		y[i], z[i] = z[i], y[i]
+	}
+	for i := range d {
+		t, u := y[i], z[i]
+		y[i] = 0.8*t - 0.6*u
+		z[i] = 0.6*t + 0.8*u
+	}
+	for i := range d {
+		t := y[i] + z[i]
+		u := y[i] - z[i]
+		y[i] = t
+		z[i] = u
+	}
+	for i := range d {
+		g := 2*y[i] - x[i]
+		y[i] -= 0.1 * z[i]
+		z[i] = 0.9*z[i] + g
+	}
+	sum := 0.0
+	for i := range d {
+		t := y[i]
+		u := z[i]
+		y[i] = x[i]
+		z[i] = t
+		sum += u * x[i]
+	}
+	for i := range d {
+		e := math.Sin(y[i])
+		t := y[i]
+		y[i] = z[i] + e
+		z[i] = t
+	}
+	for i := range d {
+		sum += y[i]*z[i]*z[i] + y[i]
+	}
+	return sum
+}
 `, `package written
 
 import (
@@ -231,7 +279,7 @@ func TestPasses(t *testing.T) {
 			g    func(g, x []float64, d int) float64
 		}{{"cell", cell, cellValue, cellGradient}, {"names", names, namesValue, namesGradient}, {"sums", sums, sumsValue, sumsGradient},
 			{"integers", integers, integersValue, integersGradient}, {"same", same, sameValue, sameGradient}, {"bound", bound, boundValue, boundGradient},
-			{"swapped", swapped, swappedValue, swappedGradient}, {"overlap", overlap, overlapValue, overlapGradient}} {
+			{"swapped", swapped, swappedValue, swappedGradient}, {"overlap", overlap, overlapValue, overlapGradient}, {"exchanged", exchanged, exchangedValue, exchangedGradient}} {
 			if value, want := c.v(x, d), c.f(x, d); !(math.Abs(value-want) <= 1e-13*(1+math.Abs(want))) {
 				t.Errorf("%s %d: the value is %v, want %v", c.name, d, value, want)
 			}
