@@ -30,6 +30,9 @@ func adviseHuge(p unsafe.Pointer, n uintptr) {
 	}
 	whole := unsafe.Slice((*byte)(unsafe.Add(p, skip)), (n-skip)/hugePage*hugePage)
 	small := int64(smallPages())
+	if small == 0 {
+		return
+	}
 	for page := range slices.Chunk(whole, hugePage) {
 		start := time.Now()
 		if saved.Load() < -mostLost*small || syscall.Madvise(page, syscall.MADV_HUGEPAGE) != nil {
@@ -75,7 +78,8 @@ func populate(p unsafe.Pointer, n uintptr) {
 	_ = syscall.Madvise(unsafe.Slice((*byte)(unsafe.Add(p, skip)), (n-skip)/page*page), populateWrite)
 }
 
-// smallPages returns the time in which the system gives a huge page's memory in small pages.
+// smallPages returns the time in which the system gives a huge page's memory in small pages, or 0 if
+// it gives none.
 var smallPages = sync.OnceValue(func() time.Duration {
 	least := time.Duration(0)
 	for range 3 {

@@ -216,8 +216,8 @@ func (v number) wholeRow(u grid, n GPVirtual, body func(l Step, lap, center VecV
 	XORQ(i, i)
 	MOVQ(n, rest)
 	CMPQ(rest, Imm(uint64(w)))
-	now := Step{v.ISA, i, 0, nil}
-	next := Step{v.ISA, i, w, nil}
+	now := Step{ISA: v.ISA, I: i}
+	next := Step{ISA: v.ISA, I: i, Off: w}
 	JGE(LabelRef(begin))
 	beyond(now, center)
 	JMP(LabelRef(outer))
@@ -239,7 +239,7 @@ func (v number) wholeRow(u grid, n GPVirtual, body func(l Step, lap, center VecV
 	mask := v.NewMask(count)
 	SUBQ(Imm(uint64(w)), rest)
 	beyond(next, after)
-	turn(Step{v.ISA, i, 0, mask})
+	turn(Step{ISA: v.ISA, I: i, Mask: mask})
 	CMPQ(i, n)
 	JL(LabelRef(outer))
 }
