@@ -272,11 +272,15 @@ func Jacobian(dst *mat.Dense, product func(column, v []float64)) {
 // Sparse returns the Jacobian by rows, with columns in order, in the memory of the arguments if that is
 // large enough.
 func (p *Pattern) Sparse(ptr, ind []int32, data []float64, product func(column, v []float64), four func(columns, v [4][]float64)) (_, _ []int32, _ []float64) {
-	shared := p.Colors() - p.apart
+	p.Colors()
+	var everywhere []int32 // the shared columns
+	for _, columns := range p.colors[p.apart:] {
+		everywhere = append(everywhere, columns[0])
+	}
 	ptr, n := slices.Grow(ptr[:0], len(p.of)+1), 0
 	for _, g := range p.of {
 		ptr = append(ptr, int32(n))
-		n += int(p.from[g+1]-p.from[g]) + shared
+		n += int(p.from[g+1]-p.from[g]) + len(everywhere)
 	}
 	if n > math.MaxInt32 {
 		panic(rev.ShapeError[Pattern]("a sparse Jacobian", "has %d elements, want fewer than 2³¹", n))
@@ -288,14 +292,15 @@ func (p *Pattern) Sparse(ptr, ind []int32, data []float64, product func(column, 
 			ind = append(ind, ind[ptr[r-1]:ptr[r]]...)
 			continue
 		}
-		own, all := p.cols[p.from[g]:p.from[g+1]], p.colors[p.apart:]
-		for len(own) > 0 || len(all) > 0 {
-			if len(all) == 0 || len(own) > 0 && own[0] < all[0][0] {
+		own, all := p.cols[p.from[g]:p.from[g+1]], everywhere
+		for len(own) > 0 && len(all) > 0 {
+			if own[0] < all[0] {
 				ind, own = append(ind, own[0]), own[1:]
 			} else {
-				ind, all = append(ind, all[0][0]), all[1:]
+				ind, all = append(ind, all[0]), all[1:]
 			}
 		}
+		ind = append(append(ind, own...), all...)
 	}
 	data = slices.Grow(data[:0], n)[:n]
 	p.products(product, four, data, func(r int) int { return int(ptr[r]) }, func(c, g int32) int32 {
@@ -312,11 +317,12 @@ func (p *Pattern) Sparse(ptr, ind []int32, data []float64, product func(column, 
 // products stores the elements of rows, which begin at begin(r). In the rows of group g, column c is at
 // place(c, g). Products are stored by blocks, so that rows are not visited for each of them.
 func (p *Pattern) products(product func(column, v []float64), four func(columns, v [4][]float64), data []float64, begin func(r int) int, place func(c, g int32) int32) {
-	const block = 8
+	const block = 16
 	m, groups := len(p.of), len(p.from)-1
+	stride := (m+7)/8*8 | 8 // an odd number of cache lines: those of a row's columns then have places of their own in a cache
 	scratch := NewScratch[float64]()
 	defer scratch.Free()
-	memory := scratch.Make(block * m)
+	memory := scratch.take(block * stride)
 	var v [4][]float64
 	for k := range v {
 		v[k] = scratch.Make(len(p.shared))
@@ -334,12 +340,12 @@ func (p *Pattern) products(product func(column, v []float64), four func(columns,
 		for k := range colors {
 			set(k, 1)
 			if four == nil || k >= len(colors)&^3 && len(colors)%4 < 3 {
-				product(memory[k*m:][:m], v[k%4])
+				product(memory[k*stride:][:m], v[k%4])
 				set(k, 0)
 			} else if k%4 == 3 || k == len(colors)-1 {
 				var columns [4][]float64
 				for i := range columns {
-					columns[i] = memory[(k&^3+i)*m:][:m]
+					columns[i] = memory[(k&^3+i)*stride:][:m]
 				}
 				four(columns, v)
 				for i := range columns {
@@ -347,16 +353,14 @@ func (p *Pattern) products(product func(column, v []float64), four func(columns,
 				}
 			}
 		}
-		for k, columns := range colors {
-			if first+k >= p.apart {
-				for g := range at {
-					at[g][k] = place(columns[0], int32(g))
-				}
-				continue
-			}
-			for g := range at {
+		own := max(0, min(p.apart-first, len(colors)))
+		for g := range at {
+			sharedPlaces(at[g][own:len(colors)], colors[own:], int32(g), place)
+			for k := range own {
 				at[g][k] = -1
 			}
+		}
+		for k, columns := range colors[:own] {
 			for _, c := range columns {
 				for _, g := range p.groups(int(c)) {
 					at[g][k] = place(c, g)
@@ -369,8 +373,25 @@ func (p *Pattern) products(product func(column, v []float64), four func(columns,
 				if place >= 0 {
 					row[place] = memory[i]
 				}
-				i += m
+				i += stride
 			}
+		}
+	}
+}
+
+// sharedPlaces stores the places of shared columns, one of each color, in the rows of group g. They follow one another
+// if no other column lies between them.
+func sharedPlaces(at []int32, colors [][]int32, g int32, place func(c, g int32) int32) {
+	last := len(at) - 1
+	if last < 0 {
+		return
+	}
+	at[0], at[last] = place(colors[0][0], g), place(colors[last][0], g)
+	for k := 1; k < last; k++ {
+		if int(at[last]-at[0]) == last {
+			at[k] = at[0] + int32(k)
+		} else {
+			at[k] = place(colors[k][0], g)
 		}
 	}
 }

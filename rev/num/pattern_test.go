@@ -12,10 +12,11 @@ import (
 func TestPattern(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
-		m, n := rnd.IntN(30), 1+rnd.IntN(20)
+		m, n := rnd.IntN(30), 1+rnd.IntN(50)
 		want := mat.NewDense(max(m, 1), n, nil)
 		p := NewPattern(m, n)
-		if c := rnd.IntN(2 * n); c < n {
+		for range rnd.IntN(2) * rnd.IntN(n+1) { // shared columns, some of them in a row
+			c := rnd.IntN(n)
 			p.Read(p.Columns()[c])
 			for r := range m {
 				want.Set(r, c, rnd.NormFloat64())
