@@ -233,6 +233,15 @@ func Ratio(x, y float64) float64 {
 	return x / y
 }
 
+// HalfInverse returns Ratio(0.5, y) without a quotient. q is 1/y, which is at least twice the least normal number, and finite
+// unless y is 0.
+func HalfInverse(q, y float64) float64 {
+	if y == 0 {
+		return 0
+	}
+	return q / 2
+}
+
 // Where returns x if cond holds, and 0 if not. It takes no branch.
 func Where(cond bool, x float64) float64 {
 	var mask uint64

@@ -158,3 +158,19 @@ func TestRatio(t *testing.T) {
 		t.Errorf("0/NaN is %v", q)
 	}
 }
+
+// Half the inverse of a root has the bits of the quotient.
+func TestHalfInverse(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range 10_000 {
+		x := math.Float64frombits(rnd.Uint64() &^ (1 << 63))
+		if i < 4 {
+			x = []float64{0, math.Inf(1), math.MaxFloat64, math.SmallestNonzeroFloat64}[i]
+		}
+		y := math.Sqrt(x)
+		got, want := num.HalfInverse(1/y, y), num.Ratio(0.5, y)
+		if got != want && want == want {
+			t.Fatalf("%v: %v, want %v", y, got, want)
+		}
+	}
+}

@@ -12,10 +12,11 @@ import (
 //	a := exp(x)/y                q := exp(x) / y
 //	b := c * (exp(x)/y)    →     b := c * q
 //
-// Expressions have the same value if they are the same and their variables have not changed in between.
+// The derivative of a root, 1/2y, needs no quotient where there is 1/y. Expressions have the same value if they are the same and their variables have not changed in between.
 // Memory is one variable for this.
 type sharer struct {
 	*lowerer
+	written  bool
 	constant map[*variable]bool // keeps the value of each of its definitions
 	version  map[*variable]int
 	memory   int
@@ -34,9 +35,14 @@ type shared struct {
 	count int
 }
 
-// common returns both sweeps, in which values that come twice have names.
+// common returns both sweeps as they are written, in which values that come twice have names.
 func (l *lowerer) common(forward, back []stmt) (first, second []stmt) {
-	s := &sharer{lowerer: l, constant: map[*variable]bool{}}
+	return l.shared(forward, back, true)
+}
+
+// shared does so. What is not written yet may have derivatives, which see a root and not an inverse.
+func (l *lowerer) shared(forward, back []stmt, written bool) (first, second []stmt) {
+	s := &sharer{lowerer: l, constant: map[*variable]bool{}, written: written}
 	changed := map[*variable]bool{}
 	each(slices.Concat(forward, back), func(st stmt) {
 		sets(st, func(e expr, define bool) {
@@ -314,6 +320,11 @@ func (s *sharer) parts(e expr) expr {
 		c.args = nil
 		for _, a := range x.args {
 			c.args = append(c.args, s.value(a))
+		}
+		if s.written && c.fn == "num.Ratio" && isLit(c.args[0], "0.5") && isReference(x.args[1]) {
+			if q := s.value(over(number("1"), x.args[1])); isReference(q) {
+				return &call{"num.HalfInverse", numPath, []expr{q, c.args[1]}, float}
+			}
 		}
 		return &c
 	}

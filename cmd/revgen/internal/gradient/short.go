@@ -51,7 +51,7 @@ func (f *function) shorten() {
 		}
 		break
 	}
-	list, end := f.common(f.out, []stmt{&returned{f.results}})
+	list, end := f.shared(f.out, []stmt{&returned{f.results}}, false)
 	f.out, f.results = list, end[len(end)-1].(*returned).values
 	f.out = append(f.out, end[:len(end)-1]...)
 }

@@ -341,6 +341,9 @@ func TestText(t *testing.T) {
 			gradient + "a := math.Cos(x[0])\nif n > 0 { a *= math.Sin(x[0]) }\nreturn float64(int(a)) + x[1] }",
 			nil, []string{"Sincos"},
 		},
+		{gradient + "r := math.Sqrt(x[0]+x[1])\nreturn x[0]/r + 1/r }", []string{"num.HalfInverse(q1, r)"}, []string{"Ratio"}},
+		{gradient + "r := math.Sqrt(x[0]+x[1])\nreturn x[0]/r }", []string{"num.Ratio(0.5, r)"}, []string{"HalfInverse"}},
+		{gradient + "r := math.Sqrt(x[0]+x[1])\nif n > 0 { return 1/r }\nreturn r }", []string{"num.Ratio(0.5, r)"}, []string{"HalfInverse"}},
 		// Each element is set once, so the cotangents are those of the caller.
 		{jacobian + "dst[0] = x[0]*x[1]\nif len(dst) > 1 { dst[1] += math.Sin(x[0]) } }", []string{"sinBar += w[1]", "if len(w) > 1", "if len(dst) > 1"}, []string{"scratch", "values"}},
 		{jacobian + "for i := range x { dst[2*i], dst[1+2*i] = x[i]*x[i], 1/x[i] } }", []string{"w[2*i]"}, []string{"valuesBar", "values["}},
