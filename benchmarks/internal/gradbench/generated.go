@@ -291,10 +291,10 @@ func particle(outer, inner mode) function {
 // saddle returns the function that finds a saddle point. The modes are those of the descent and,
 // inside, of the ascent.
 func saddle(outer, inner mode) function {
-	highest, ascend := generated.HighestF, generated.AscendF
+	highest, ascend := generated.HighestFValue, generated.AscendF
 	gradient, jvp := generated.HighestFGradient, generated.MaximaFJVP
 	if inner == reverse {
-		highest, ascend = generated.HighestR, generated.AscendR
+		highest, ascend = generated.HighestRValue, generated.AscendR
 		gradient, jvp = generated.HighestRGradient, generated.MaximaRJVP
 	}
 	return func(input json.RawMessage, _ int) (evaluation, error) {

@@ -1,9 +1,14 @@
 package generated
 
-import "math"
+import (
+	"math"
 
-// gmmBlock is the number of points that a gradient keeps the values of: 32·d·K bytes a point, beside those of coordinates.
-const gmmBlock = 64
+	"gonum.org/v1/gonum/mat"
+)
+
+// gmmBlock is about the number of coordinates that a block of points has, over all components. A gradient keeps the values
+// of a block, some 32 bytes a coordinate, and at least those of 64 points.
+const gmmBlock = 65536
 
 // GMM is the logarithm of the posterior density of a mixture of Gaussians. The components have the
 // weights exp(alpha_k)/Σ exp(alpha), the means mu_k, and the precisions QᵀQ, where Q is lower triangular
@@ -13,15 +18,20 @@ const gmmBlock = 64
 //revgen:gradient alpha mu q l value
 func GMM(alpha []float64, mu, q, l, points [][]float64, m int, gamma float64) float64 {
 	components, d := len(alpha), len(mu[0])
-	diagonal, logDet := make([]float64, components*d), make([]float64, components)
+	factors, logDet := make([]float64, components*d*d), make([]float64, components)
 	prior := -float64(components) * wishart(d, m, gamma)
 	for k, logs := range q {
 		square, sum := 0.0, 0.0
 		for i, v := range logs {
 			e := math.Exp(v)
-			diagonal[k*d+i] = e
+			factors[(k*d+i)*d+i] = e
 			square += e * e
 			sum += v
+		}
+		for j := range d { // l_k has the columns of Q below the diagonal
+			for i, v := range l[k][j*(2*d-j-1)/2:][:d-j-1] {
+				factors[(k*d+j+1+i)*d+j] = v
+			}
 		}
 		for _, v := range l[k] {
 			square += v * v
@@ -33,8 +43,9 @@ func GMM(alpha []float64, mu, q, l, points [][]float64, m int, gamma float64) fl
 	// The points are seen by coordinates, block by block, and each component is for all points of a block at once.
 	n := len(points)
 	likelihood := -float64(n) * (float64(d)/2*math.Log(2*math.Pi) + LogSumExp(alpha))
-	for lo := 0; lo < n; lo += gmmBlock {
-		block := points[lo:min(lo+gmmBlock, n)]
+	size := 64 * max(1, gmmBlock/64/(components*d)) // 64 are whole vectors
+	for b := range (n + size - 1) / size {
+		block := points[b*size : min((b+1)*size, n)]
 		coordinates := make([]float64, d*len(block))
 		for p, x := range block {
 			for i, v := range x {
@@ -54,29 +65,25 @@ func GMM(alpha []float64, mu, q, l, points [][]float64, m int, gamma float64) fl
 					row[p] = v - mean[i]
 				}
 			}
-			// y = Q·(x - μ), row by row: l_k has the columns of Q.
+			var y mat.Dense
+			y.Mul(mat.NewDense(d, d, factors[k*d*d:][:d*d]), mat.NewDense(d, len(block), centered))
 			for i := range d {
-				y := make([]float64, len(block))
-				for p, v := range centered[i*len(block):][:len(block)] {
-					y[p] = diagonal[k*d+i] * v
-				}
-				for j := range i {
-					below := l[k][j*(2*d-j-1)/2+i-j-1]
-					for p, v := range centered[j*len(block):][:len(block)] {
-						y[p] += below * v
-					}
-				}
-				for p, v := range y {
+				for p, v := range y.RawRowView(i) {
 					exponent[p] -= v * v / 2
 				}
 			}
 		}
-		column := make([]float64, components)
+		column, sums := make([]float64, components), make([]float64, len(block))
 		for p := range block {
 			for k := range column {
 				column[k] = exponents[k*len(block)+p]
 			}
-			likelihood += LogSumExp(column)
+			most, sum := sumExp(column)
+			likelihood += most
+			sums[p] = sum
+		}
+		for _, v := range sums {
+			likelihood += math.Log(v)
 		}
 	}
 	return likelihood + prior

@@ -16,8 +16,8 @@ func GMMValue(alpha []float64, mu [][]float64, q [][]float64, l [][]float64, poi
 	old1 := len(mu[0])
 	components := old
 	d := old1
-	n := components * d
-	diagonal := scratch.Make(n)
+	n := components * d * d
+	factors := scratch.Make(n)
 	logDet := scratch.Make(components)
 	old2 := float64(d + m + 1)
 	old3 := float64(d)
@@ -34,23 +34,22 @@ func GMMValue(alpha []float64, mu [][]float64, q [][]float64, l [][]float64, poi
 		logs := q[k]
 		square := 0.0
 		sum := 0.0
-		for lo1 := 0; lo1 < len(logs); lo1 += 256 {
-			mark3 := scratch.Mark()
-			hi := min(lo1+256, len(logs))
-			es := scratch.Make(hi - lo1)
-			if hi > lo1 {
-				copy(es[:hi-lo1:len(es)], logs[lo1:hi:len(logs)])
-				sum += num.Sum(logs[lo1:hi:len(logs)])
-			}
-			num.ExpTo(es, es)
-			if hi > lo1 {
-				copy(diagonal[lo1+k*d:hi+k*d:len(diagonal)], es[:hi-lo1:len(es)])
-				square += num.Inner(es[:hi-lo1:len(es)], es)
-			}
-			scratch.Release(mark3)
+		for i := range logs {
+			v := logs[i]
+			e := math.Exp(v)
+			factors[(k*d+i)*d+i] = e
+			square += e * e
+			sum += v
 		}
-		x1 := l[k]
-		square += num.Inner(x1, x1)
+		for j1 := range d {
+			x1 := l[k][j1*(2*d-j1-1)/2:][:d-j1-1]
+			for i1 := range x1 {
+				v1 := x1[i1]
+				factors[(k*d+j1+1+i1)*d+j1] = v1
+			}
+		}
+		x2 := l[k]
+		square += num.Inner(x2, x2)
 		logDet[k] = sum
 		prior += float64(m)*sum - gamma*gamma/2*square
 	}
@@ -65,22 +64,26 @@ func GMMValue(alpha []float64, mu [][]float64, q [][]float64, l [][]float64, poi
 	log4 := math.Log(sum2)
 	LogSumExp1 := most1 + log4
 	likelihood := -float64(n2) * (float64(d)/2*log3 + LogSumExp1)
-	for lo := 0; lo < n2; lo += 64 {
+	x6 := (gmmBlock / 64) / (components * d)
+	max2 := max(1, x6)
+	size := 64 * max2
+	n3 := (n2 + size - 1) / size
+	for b := range n3 {
 		mark := scratch.Mark()
-		x5 := lo + gmmBlock
-		min1 := min(x5, n2)
-		block := points[lo:min1]
-		n3 := d * len(block)
-		coordinates := scratch.Make(n3)
+		x7 := (b + 1) * size
+		min1 := min(x7, n2)
+		block := points[b*size : min1]
+		n4 := d * len(block)
+		coordinates := scratch.Make(n4)
 		for p1 := range block {
-			x6 := block[p1]
-			for i4 := range x6 {
-				v4 := x6[i4]
-				coordinates[i4*len(block)+p1] = v4
+			x8 := block[p1]
+			for i5 := range x8 {
+				v5 := x8[i5]
+				coordinates[i5*len(block)+p1] = v5
 			}
 		}
-		n4 := components * len(block)
-		exponents := scratch.Make(n4)
+		n5 := components * len(block)
+		exponents := scratch.Make(n5)
 		for k1 := range mu {
 			mark1 := scratch.Mark()
 			mean := mu[k1]
@@ -88,44 +91,54 @@ func GMMValue(alpha []float64, mu [][]float64, q [][]float64, l [][]float64, poi
 			if len(exponent) > 0 {
 				num.Fill(exponent, alpha[k1]+logDet[k1])
 			}
-			n5 := d * len(block)
-			centered := scratch.Make(n5)
-			for i5 := range d {
-				row := centered[i5*len(block):][:len(block)]
-				x7 := coordinates[i5*len(block):][:len(block)]
-				if len(x7) > 0 {
-					num.Shift(row, -mean[i5], x7)
+			n6 := d * len(block)
+			centered := scratch.Make(n6)
+			for i6 := range d {
+				row := centered[i6*len(block):][:len(block)]
+				x9 := coordinates[i6*len(block):][:len(block)]
+				if len(x9) > 0 {
+					num.Shift(row, -mean[i6], x9)
 				}
 			}
-			for i6 := range d {
-				mark2 := scratch.Mark()
-				n6 := len(block)
-				y := scratch.Make(n6)
-				x8 := centered[i6*len(block):][:len(block)]
-				num.Scale(y, diagonal[k1*d+i6], x8)
-				for j1 := range i6 {
-					below := l[k1][j1*(2*d-j1-1)/2+i6-j1-1]
-					x9 := centered[j1*len(block):][:len(block)]
-					num.Axpy(y, below, x9)
-				}
-				num.AddMul(exponent, -0.5, y, y)
-				scratch.Release(mark2)
+			x10 := factors[k1*d*d:][:d*d]
+			q1 := num.Shaped(d, d, x10)
+			cols := len(block)
+			q2 := num.Shaped(d, cols, centered)
+			y := scratch.MakeMatrix(q1.Rows, q2.Cols)
+			num.Gemm(num.NoTrans, num.NoTrans, q1, q2, 0, y)
+			for i7 := range d {
+				x11 := num.Row(y, i7)
+				num.AddMul(exponent, -0.5, x11, x11)
 			}
 			scratch.Release(mark1)
 		}
 		column := scratch.Make(components)
-		for p7 := range block {
+		n7 := len(block)
+		sums := scratch.Make(n7)
+		for p5 := range block {
 			for k2 := range column {
-				column[k2] = exponents[k2*len(block)+p7]
+				column[k2] = exponents[k2*len(block)+p5]
 			}
 			most2 := inf
 			most2 = num.Max(column, most2)
 			sum3 := num.SumExp(column, most2)
 			most3 := most2
 			sum4 := sum3
-			log5 := math.Log(sum4)
-			LogSumExp2 := most3 + log5
-			likelihood += LogSumExp2
+			likelihood += most3
+			sums[p5] = sum4
+		}
+		for lo := 0; lo < len(sums); lo += 256 {
+			mark2 := scratch.Mark()
+			hi := min(lo+256, len(sums))
+			log5s := scratch.Make(hi - lo)
+			if hi > lo {
+				copy(log5s[:hi-lo:len(log5s)], sums[lo:hi:len(sums)])
+			}
+			num.LogTo(log5s, log5s)
+			if hi > lo {
+				likelihood += num.Sum(log5s[: hi-lo : len(log5s)])
+			}
+			scratch.Release(mark2)
 		}
 		scratch.Release(mark)
 	}
@@ -134,14 +147,15 @@ func GMMValue(alpha []float64, mu [][]float64, q [][]float64, l [][]float64, poi
 }
 
 // GMMGradient returns GMM, and stores its gradient by alpha, mu, q, l.
-// On tapes it saves e for each k and i, exp for each i3, y for each k1 and i6, yBar for each
-// k1 and i6, centered for each k1, centeredBar for each k1, exp1 for each p7 and i8, sum3 for
-// each p7, most2At for each p7.
+// On tapes it saves e for each k and i, exp for each i4, centered for each k1, centeredBar
+// for each k1, y for each k1, yBar for each k1, exp1 for each p5 and i9, most2At for each p5.
 func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGrad [][]float64, alpha []float64, mu [][]float64, q [][]float64, l [][]float64, points [][]float64, m int, gamma float64) float64 {
 	float64sTape := num.NewStack[[]float64]()
 	defer float64sTape.Free()
 	intTape := num.NewTape[int]()
 	defer intTape.Free()
+	numMatrixTape := num.NewStack[num.Matrix]()
+	defer numMatrixTape.Free()
 	scratch := num.NewScratch[float64]()
 	defer scratch.Free()
 	tape := num.NewTape[float64]()
@@ -172,9 +186,9 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 	old1 := len(mu[0])
 	components := old
 	d := old1
-	n := components * d
-	diagonal := scratch.Make(n)
-	diagonalBar := scratch.Make(n)
+	n := components * d * d
+	factors := scratch.Make(n)
+	factorsBar := scratch.Make(n)
 	logDet := scratch.Make(components)
 	logDetBar := scratch.Make(components)
 	old2 := float64(d + m + 1)
@@ -193,24 +207,23 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 		square := 0.0
 		sum := 0.0
 		kept := tape.Extend(len(logs))
-		for lo1 := 0; lo1 < len(logs); lo1 += 256 {
-			mark1 := scratch.Mark()
-			hi := min(lo1+256, len(logs))
-			es := scratch.Make(hi - lo1)
-			if hi > lo1 {
-				copy(es[:hi-lo1:len(es)], logs[lo1:hi:len(logs)])
-				sum += num.Sum(logs[lo1:hi:len(logs)])
-			}
-			num.ExpTo(es, es)
-			if hi > lo1 {
-				copy(diagonal[lo1+k*d:hi+k*d:len(diagonal)], es[:hi-lo1:len(es)])
-				square += num.Inner(es[:hi-lo1:len(es)], es)
-				copy(kept[lo1:hi:len(kept)], es[:hi-lo1:len(es)])
-			}
-			scratch.Release(mark1)
+		for i := range logs {
+			v := logs[i]
+			e := math.Exp(v)
+			factors[(k*d+i)*d+i] = e
+			square += e * e
+			sum += v
+			kept[i] = e
 		}
-		x1 := l[k]
-		square += num.Inner(x1, x1)
+		for j1 := range d {
+			x1 := l[k][j1*(2*d-j1-1)/2:][:d-j1-1]
+			for i1 := range x1 {
+				v1 := x1[i1]
+				factors[(k*d+j1+1+i1)*d+j1] = v1
+			}
+		}
+		x2 := l[k]
+		square += num.Inner(x2, x2)
 		logDet[k] = sum
 		prior += float64(m)*sum - gamma*gamma/2*square
 	}
@@ -230,64 +243,69 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 	log4 := math.Log(sum2)
 	LogSumExp1 := most1 + log4
 	likelihood := -float64(n2) * (float64(d)/2*log3 + LogSumExp1)
+	x6 := (gmmBlock / 64) / (components * d)
+	max2 := max(1, x6)
+	size := 64 * max2
+	n3 := (n2 + size - 1) / size
 	resultBar := 1.0
-	for lo := 0; lo < n2; lo += 64 {
+	for b := range n3 {
 		mark := scratch.Mark()
-		x5 := lo + gmmBlock
-		min1 := min(x5, n2)
-		block := points[lo:min1]
-		n3 := d * len(block)
-		coordinates := scratch.Make(n3)
+		x7 := (b + 1) * size
+		min1 := min(x7, n2)
+		block := points[b*size : min1]
+		n4 := d * len(block)
+		coordinates := scratch.Make(n4)
 		for p1 := range block {
-			x6 := block[p1]
-			for i4 := range x6 {
-				v4 := x6[i4]
-				coordinates[i4*len(block)+p1] = v4
+			x8 := block[p1]
+			for i5 := range x8 {
+				v5 := x8[i5]
+				coordinates[i5*len(block)+p1] = v5
 			}
 		}
-		n4 := components * len(block)
-		exponents := scratch.Make(n4)
-		exponentsBar := scratch.Make(n4)
+		n5 := components * len(block)
+		exponents := scratch.Make(n5)
+		exponentsBar := scratch.Make(n5)
 		for k1 := range mu {
 			mean := mu[k1]
 			exponent := exponents[k1*len(block):][:len(block)]
 			if len(exponent) > 0 {
 				num.Fill(exponent, alpha[k1]+logDet[k1])
 			}
-			n5 := d * len(block)
-			centered := scratch.Make(n5)
-			centeredBar := scratch.Make(n5)
-			for i5 := range d {
-				row := centered[i5*len(block):][:len(block)]
-				x7 := coordinates[i5*len(block):][:len(block)]
-				if len(x7) > 0 {
-					num.Shift(row, -mean[i5], x7)
+			n6 := d * len(block)
+			centered := scratch.Make(n6)
+			centeredBar := scratch.Make(n6)
+			for i6 := range d {
+				row := centered[i6*len(block):][:len(block)]
+				x9 := coordinates[i6*len(block):][:len(block)]
+				if len(x9) > 0 {
+					num.Shift(row, -mean[i6], x9)
 				}
 			}
-			for i6 := range d {
-				n6 := len(block)
-				y := scratch.Make(n6)
-				yBar := scratch.Make(n6)
-				x8 := centered[i6*len(block):][:len(block)]
-				num.Scale(y, diagonal[k1*d+i6], x8)
-				for j1 := range i6 {
-					below := l[k1][j1*(2*d-j1-1)/2+i6-j1-1]
-					x9 := centered[j1*len(block):][:len(block)]
-					num.Axpy(y, below, x9)
-				}
-				num.AddMul(exponent, -0.5, y, y)
-				float64sTape.Push(y)
-				float64sTape.Push(yBar)
+			x10 := factors[k1*d*d:][:d*d]
+			q1 := num.Shaped(d, d, x10)
+			cols := len(block)
+			q2 := num.Shaped(d, cols, centered)
+			y := scratch.MakeMatrix(q1.Rows, q2.Cols)
+			yBar := scratch.MakeMatrix(q1.Rows, q2.Cols)
+			num.Gemm(num.NoTrans, num.NoTrans, q1, q2, 0, y)
+			for i7 := range d {
+				x11 := num.Row(y, i7)
+				num.AddMul(exponent, -0.5, x11, x11)
 			}
 			float64sTape.Push(centered)
 			float64sTape.Push(centeredBar)
+			numMatrixTape.Push(y)
+			numMatrixTape.Push(yBar)
 		}
 		column := scratch.Make(components)
 		columnBar := scratch.Make(components)
+		n7 := len(block)
+		sums := scratch.Make(n7)
+		sumsBar := scratch.Make(n7)
 		kept6 := intTape.Extend(len(block))
-		for p7 := range block {
+		for p5 := range block {
 			for k2 := range column {
-				column[k2] = exponents[k2*len(block)+p7]
+				column[k2] = exponents[k2*len(block)+p5]
 			}
 			most2 := inf
 			most2At := -1
@@ -299,63 +317,77 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 			sum3 := num.ExpSum(kept4, column, most2)
 			most3 := most2
 			sum4 := sum3
-			log5 := math.Log(sum4)
-			LogSumExp2 := most3 + log5
-			likelihood += LogSumExp2
-			tape.Push(sum3)
-			kept6[p7] = most2At
+			likelihood += most3
+			sums[p5] = sum4
+			kept6[p5] = most2At
+		}
+		for lo := 0; lo < len(sums); lo += 256 {
+			mark1 := scratch.Mark()
+			hi := min(lo+256, len(sums))
+			log5s := scratch.Make(hi - lo)
+			if hi > lo {
+				copy(log5s[:hi-lo:len(log5s)], sums[lo:hi:len(sums)])
+			}
+			num.LogTo(log5s, log5s)
+			if hi > lo {
+				likelihood += num.Sum(log5s[: hi-lo : len(log5s)])
+			}
+			scratch.Release(mark1)
+		}
+		for i10 := len(sums) - 1; i10 >= 0; i10-- {
+			v10 := sums[i10]
+			v10Bar := resultBar / v10
+			sumsBar[i10] += v10Bar
 		}
 		kept7 := intTape.Take(len(block))
-		for p7 := len(block) - 1; p7 >= 0; p7-- {
-			most2At := kept7[p7]
-			sum3 := tape.Pop()
-			sum4 := sum3
-			sum4Bar := resultBar / sum4
+		for p5 := len(block) - 1; p5 >= 0; p5-- {
+			most2At := kept7[p5]
+			g8 := sumsBar[p5]
+			sumsBar[p5] = 0
 			most2Bar := resultBar
 			kept5 := tape.Take(len(column))
 			if len(column) > 0 {
-				most2Bar -= sum4Bar * num.Sum(kept5)
-				num.Axpy(columnBar, sum4Bar, kept5)
+				most2Bar -= g8 * num.Sum(kept5)
+				num.Axpy(columnBar, g8, kept5)
 			}
 			if most2At >= 0 {
 				columnBar[most2At] += most2Bar
 				most2Bar = 0
 			}
 			for k2 := len(column) - 1; k2 >= 0; k2-- {
-				g8 := columnBar[k2]
+				g7 := columnBar[k2]
 				columnBar[k2] = 0
-				exponentsBar[k2*len(block)+p7] += g8
+				exponentsBar[k2*len(block)+p5] += g7
 			}
 		}
 		for k1 := len(mu) - 1; k1 >= 0; k1-- {
+			yBar := numMatrixTape.Pop()
+			y := numMatrixTape.Pop()
 			centeredBar := float64sTape.Pop()
 			centered := float64sTape.Pop()
 			meanBar := muGrad[k1]
 			exponent := exponents[k1*len(block):][:len(block)]
 			exponentBar := exponentsBar[k1*len(block):][:len(block)]
-			for i6 := d - 1; i6 >= 0; i6-- {
-				yBar := float64sTape.Pop()
-				y := float64sTape.Pop()
-				x8 := centered[i6*len(block):][:len(block)]
-				x8Bar := centeredBar[i6*len(block):][:len(block)]
-				num.AddMul(yBar, -(2 * 0.5), exponentBar[:len(y):len(exponentBar)], y)
-				for j1 := i6 - 1; j1 >= 0; j1-- {
-					below := l[k1][j1*(2*d-j1-1)/2+i6-j1-1]
-					x9 := centered[j1*len(block):][:len(block)]
-					x9Bar := centeredBar[j1*len(block):][:len(block)]
-					belowBar := num.Inner(x9, yBar)
-					num.Axpy(x9Bar, below, yBar[:len(x9):len(yBar)])
-					lGrad[k1][j1*(2*d-j1-1)/2+i6-j1-1] += belowBar
-				}
-				diagonalBar[k1*d+i6] += num.Inner(x8, yBar)
-				num.Axpy(x8Bar, diagonal[k1*d+i6], yBar[:len(x8):len(yBar)])
-				clear(yBar[:len(x8):len(yBar)])
+			x10 := factors[k1*d*d:][:d*d]
+			x10Bar := factorsBar[k1*d*d:][:d*d]
+			q1 := num.Shaped(d, d, x10)
+			q1Bar := num.Shaped(d, d, x10Bar)
+			cols := len(block)
+			q2 := num.Shaped(d, cols, centered)
+			q2Bar := num.Shaped(d, cols, centeredBar)
+			for i7 := d - 1; i7 >= 0; i7-- {
+				x11 := num.Row(y, i7)
+				x11Bar := num.Row(yBar, i7)
+				num.AddMul(x11Bar, -(2 * 0.5), exponentBar[:len(x11):len(exponentBar)], x11)
 			}
-			for i5 := d - 1; i5 >= 0; i5-- {
-				rowBar := centeredBar[i5*len(block):][:len(block)]
-				x7 := coordinates[i5*len(block):][:len(block)]
-				meanBar[i5] -= num.Sum(rowBar[:len(x7):len(rowBar)])
-				clear(rowBar[:len(x7):len(rowBar)])
+			num.Gemm(num.NoTrans, num.Trans, yBar, q2, 1, q1Bar)
+			num.Gemm(num.Trans, num.NoTrans, q1, yBar, 1, q2Bar)
+			num.ClearMatrix(yBar)
+			for i6 := d - 1; i6 >= 0; i6-- {
+				rowBar := centeredBar[i6*len(block):][:len(block)]
+				x9 := coordinates[i6*len(block):][:len(block)]
+				meanBar[i6] -= num.Sum(rowBar[:len(x9):len(rowBar)])
+				clear(rowBar[:len(x9):len(rowBar)])
 			}
 			alphaGrad[k1] += num.Sum(exponentBar[:len(exponent):len(exponentBar)])
 			logDetBar[k1] += num.Sum(exponentBar[:len(exponent):len(exponentBar)])
@@ -378,21 +410,30 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 	for k := len(q) - 1; k >= 0; k-- {
 		logs := q[k]
 		logsBar := qGrad[k]
-		x1 := l[k]
-		x1Bar := lGrad[k]
+		x2 := l[k]
+		x2Bar := lGrad[k]
 		sumBar := float64(m)
 		squareBar := -(gamma * gamma / 2)
-		g1 := logDetBar[k]
+		g2 := logDetBar[k]
 		logDetBar[k] = 0
-		sumBar += g1
-		num.Axpy(x1Bar, 2*squareBar, x1)
+		sumBar += g2
+		num.Axpy(x2Bar, 2*squareBar, x2)
+		for j1 := d - 1; j1 >= 0; j1-- {
+			x1 := l[k][j1*(2*d-j1-1)/2:][:d-j1-1]
+			x1Bar := lGrad[k][j1*(2*d-j1-1)/2:][:d-j1-1]
+			for i1 := len(x1) - 1; i1 >= 0; i1-- {
+				g1 := factorsBar[(k*d+j1+1+i1)*d+j1]
+				factorsBar[(k*d+j1+1+i1)*d+j1] = 0
+				x1Bar[i1] += g1
+			}
+		}
 		kept1 := tape.Take(len(logs))
 		for i := len(logs) - 1; i >= 0; i-- {
 			e := kept1[i]
 			vBar := sumBar
 			eBar := 2 * squareBar * e
-			g := diagonalBar[k*d+i]
-			diagonalBar[k*d+i] = 0
+			g := factorsBar[(k*d+i)*d+i]
+			factorsBar[(k*d+i)*d+i] = 0
 			eBar += g
 			vBar += eBar * e
 			logsBar[i] += vBar

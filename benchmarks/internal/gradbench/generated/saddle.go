@@ -33,7 +33,7 @@ func AscendF(y, x []float64) {
 
 // HighestR is the maximum of Saddle over y, by AscendR from start.
 //
-//revgen:gradient x
+//revgen:gradient x value
 func HighestR(x, start []float64) float64 {
 	y := make([]float64, 2)
 	copy(y, start)
@@ -43,7 +43,7 @@ func HighestR(x, start []float64) float64 {
 
 // HighestF is HighestR by AscendF.
 //
-//revgen:gradient x
+//revgen:gradient x value
 func HighestF(x, start []float64) float64 {
 	y := make([]float64, 2)
 	copy(y, start)

@@ -28,6 +28,86 @@ func SaddlesJVP(dst []float64, y []float64, v []float64, x []float64) {
 	dst[0] = Saddle1Dot
 }
 
+// HighestRValue returns what HighestR returns.
+func HighestRValue(x []float64, start []float64) float64 {
+	y0 := 0.0
+	y11 := 0.0
+	n1 := min(2, len(start))
+	if 0 < n1 {
+		y0 = start[0]
+	}
+	if 1 < n1 {
+		y11 = start[1]
+	}
+	returned2 := false
+	next0 := 0.0
+	next1 := 0.0
+	Saddle1 := x[0]*x[0] + x[1]*x[1] - (y0*y0 + y11*y11)
+	at := -Saddle1
+	g0 := -(2 * y0)
+	g11 := -(2 * y11)
+	old1 := -g0
+	old2 := -g11
+	g0 = old1
+	g11 = old2
+	eta := 1e-5
+	better := 0
+	sum := 0.0
+	v2 := g0
+	sum += v2 * v2
+	v3 := g11
+	sum += v3 * v3
+	sqrt := math.Sqrt(sum)
+	more := sqrt > 1e-5
+	for !returned2 && more {
+		if better == 10 {
+			eta = eta * 2
+			better = 0
+		} else {
+			step := 0.0
+			next0 = y0 - eta*g0
+			d1 := y0 - next0
+			step += d1 * d1
+			next1 = y11 - eta*g11
+			d2 := y11 - next1
+			step += d2 * d2
+			sqrt1 := math.Sqrt(step)
+			if sqrt1 <= 1e-5 {
+				returned2 = true
+			} else {
+				Saddle2 := x[0]*x[0] + x[1]*x[1] - (next0*next0 + next1*next1)
+				there := -Saddle2
+				if there < at {
+					y0 = next0
+					y11 = next1
+					at = there
+					g0 = -(2 * y0)
+					g11 = -(2 * y11)
+					old4 := -g0
+					old5 := -g11
+					g0 = old4
+					g11 = old5
+					better++
+				} else {
+					eta = eta / 2
+					better = 0
+				}
+			}
+		}
+		if !returned2 {
+			sum1 := 0.0
+			v11 := g0
+			sum1 += v11 * v11
+			v12 := g11
+			sum1 += v12 * v12
+			sqrt2 := math.Sqrt(sum1)
+			more = sqrt2 > 1e-5
+		}
+	}
+	Saddle3 := x[0]*x[0] + x[1]*x[1] - (y0*y0 + y11*y11)
+	return Saddle3
+}
+
 // HighestRGradient returns HighestR, and stores its gradient by x.
 func HighestRGradient(grad2 []float64, x []float64, start []float64) float64 {
 	if len(grad2) != len(x) {
@@ -114,6 +194,89 @@ func HighestRGradient(grad2 []float64, x []float64, start []float64) float64 {
 	grad2[0] += 2 * x[0]
 	grad2[1] += 2 * x[1]
 	return Saddle3
+}
+
+// HighestFValue returns what HighestF returns.
+func HighestFValue(x []float64, start []float64) float64 {
+	y0 := 0.0
+	y11 := 0.0
+	n1 := min(2, len(start))
+	if 0 < n1 {
+		y0 = start[0]
+	}
+	if 1 < n1 {
+		y11 = start[1]
+	}
+	returned2 := false
+	next0 := 0.0
+	next1 := 0.0
+	Saddle1 := x[0]*x[0] + x[1]*x[1] - (y0*y0 + y11*y11)
+	at := -Saddle1
+	Saddle2Dot := -(2 * y0)
+	d0 := Saddle2Dot
+	g0 := -d0
+	d0 = 0
+	Saddle3Dot := -(2 * y11)
+	d0 = Saddle3Dot
+	g11 := -d0
+	eta := 1e-5
+	better := 0
+	sum := 0.0
+	v2 := g0
+	sum += v2 * v2
+	v3 := g11
+	sum += v3 * v3
+	sqrt := math.Sqrt(sum)
+	more := sqrt > 1e-5
+	for !returned2 && more {
+		if better == 10 {
+			eta = eta * 2
+			better = 0
+		} else {
+			step := 0.0
+			next0 = y0 - eta*g0
+			d11 := y0 - next0
+			step += d11 * d11
+			next1 = y11 - eta*g11
+			d12 := y11 - next1
+			step += d12 * d12
+			sqrt1 := math.Sqrt(step)
+			if sqrt1 <= 1e-5 {
+				returned2 = true
+			} else {
+				Saddle4 := x[0]*x[0] + x[1]*x[1] - (next0*next0 + next1*next1)
+				there := -Saddle4
+				if there < at {
+					y0 = next0
+					y11 = next1
+					at = there
+					d0 = 0
+					Saddle5Dot := -(2 * y0)
+					d0 = Saddle5Dot
+					g0 = -d0
+					d0 = 0
+					Saddle6Dot := -(2 * y11)
+					d0 = Saddle6Dot
+					g11 = -d0
+					better++
+				} else {
+					eta = eta / 2
+					better = 0
+				}
+			}
+		}
+		if !returned2 {
+			sum1 := 0.0
+			v11 := g0
+			sum1 += v11 * v11
+			v12 := g11
+			sum1 += v12 * v12
+			sqrt2 := math.Sqrt(sum1)
+			more = sqrt2 > 1e-5
+		}
+	}
+	Saddle7 := x[0]*x[0] + x[1]*x[1] - (y0*y0 + y11*y11)
+	return Saddle7
 }
 
 // HighestFGradient returns HighestF, and stores its gradient by x.
