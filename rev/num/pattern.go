@@ -322,10 +322,12 @@ func (p *Pattern) products(product func(column, v []float64), four func(columns,
 	stride := (m+7)/8*8 | 8 // an odd number of cache lines: those of a row's columns then have places of their own in a cache
 	scratch := NewScratch[float64]()
 	defer scratch.Free()
-	memory := scratch.take(block * stride)
+	n := len(p.shared)
+	memory := scratch.take(block*stride + 4*n) // at once, as a scratch that grows doubles
+	clear(memory[block*stride:])
 	var v [4][]float64
 	for k := range v {
-		v[k] = scratch.Make(len(p.shared))
+		v[k] = memory[block*stride+k*n:][:n:n]
 	}
 	at := make([][block]int32, groups) // of each group, the places of the columns of the block
 	for first := 0; first < len(p.colors); first += block {
