@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -40,15 +41,26 @@ type Pattern struct {
 
 // NewPattern returns a pattern in which nothing is noted.
 func NewPattern(m, n int) *Pattern {
-	return &Pattern{columns: numbers(n), rows: numbers(m), seen: make([]int32, n), shared: make([]bool, n), of: make([]int32, m), same: []int32{0}, start: []int32{0}}
+	p := workspace.Get[*Pattern]()
+	p.columns, p.rows = numbers(p.columns, n), numbers(p.rows, m)
+	p.seen, p.shared, p.of = workspace.Zeros(p.seen, n), workspace.Zeros(p.shared, n), workspace.Zeros(p.of, m)
+	p.same, p.start, p.notes = append(p.same[:0], 0), append(p.start[:0], 0), p.notes[:0]
+	return p
 }
 
-func numbers(n int) []float64 {
-	x := make([]float64, n)
+// numbers returns 0, ..., n-1, in the memory of x if that is large enough.
+func numbers(x []float64, n int) []float64 {
+	x = workspace.Grow(x, n)
 	for i := range x {
 		x[i] = float64(i)
 	}
 	return x
+}
+
+// Free makes the memory of the notes available for reuse. Do not use the pattern afterwards.
+func (p *Pattern) Free() {
+	*p = Pattern{columns: p.columns, rows: p.rows, seen: p.seen, shared: p.shared, of: p.of, same: p.same, start: p.start, notes: p.notes}
+	workspace.Put(p)
 }
 
 // Columns returns the numbers of the columns. A program that notes what it reads has them in place of
@@ -265,6 +277,7 @@ func (p *Pattern) Dense(dst *mat.Dense, product func(column, v []float64), four 
 // Jacobian stores a Jacobian of which nothing is known in dst. product stores its product with v in column.
 func Jacobian(dst *mat.Dense, product func(column, v []float64)) {
 	p := NewPattern(dst.Dims())
+	defer p.Free()
 	p.Read(p.columns...)
 	p.Dense(dst, product, nil)
 }

@@ -86,6 +86,7 @@ func TestPattern(t *testing.T) {
 		if !mat.EqualApprox(sparse, want, 1e-15) {
 			t.Fatalf("sparse: got %v\nwant %v", sparse, want)
 		}
+		p.Free() // the next one has its memory
 	}
 	p := NewPattern(50, 52)
 	for i := range 50 {

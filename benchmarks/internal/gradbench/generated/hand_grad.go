@@ -2219,6 +2219,7 @@ func (h *Hand) SurfaceResidualsJacobian(dst *mat.Dense, x []float64) {
 		panic(mat.ErrShape)
 	}
 	pattern := num.NewPattern(m, n7)
+	defer pattern.Free()
 	columns := pattern.Columns()
 	rows := pattern.Rows()
 	theta := columns[2*len(h.Points):]
@@ -2272,6 +2273,7 @@ func (h *Hand) SurfaceResidualsJacobian(dst *mat.Dense, x []float64) {
 // SurfaceResidualsSparseJacobian stores the Jacobian of SurfaceResiduals by x in dst, which has its number of rows. It uses the memory of dst again.
 func (h *Hand) SurfaceResidualsSparseJacobian(dst *revsparse.CSR[float64, int32], x []float64) {
 	pattern := num.NewPattern(dst.Rows, len(x))
+	defer pattern.Free()
 	columns := pattern.Columns()
 	rows := pattern.Rows()
 	theta := columns[2*len(h.Points):]

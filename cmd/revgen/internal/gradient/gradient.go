@@ -851,7 +851,7 @@ func (f *function) unchanged(x *variable, matrix string) {
 // pattern writes the pattern of an m×n Jacobian.
 func (w *writer) pattern(pattern *variable, m, n string, notes []stmt) {
 	w.imports.add(numPath)
-	w.line("%s := num.NewPattern(%s, %s)", pattern.name, m, n)
+	w.line("%[1]s := num.NewPattern(%[2]s, %[3]s)\ndefer %[1]s.Free()", pattern.name, m, n)
 	w.list(notes)
 }
 
