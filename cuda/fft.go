@@ -104,7 +104,8 @@ type transforms struct {
 	roots         uintptr
 	chirp, around uintptr // of a convolution
 	rooms         [2]uintptr
-	next          int // the room that is written next
+	next          int   // the room that is written next
+	side          *pass // of chunks beside those of the pass, or nil
 }
 
 // newTransforms prepares all that may fail. Call it before the pass writes.
@@ -129,6 +130,9 @@ func newTransforms(w *pass, n, count int) *transforms {
 	}
 	for i := range min(2, passes-1) {
 		f.rooms[i] = w.room(1+i, count<<f.log*int(unsafe.Sizeof(complex128(0))))
+	}
+	if parts := partsOfLog(f.log); len(parts) == 3 && f.chunkLog(parts) < parts[0] && count<<f.log>>parts[0]>>min(parts[1], parts[2]) <= bounds.rows {
+		f.side = w.beside()
 	}
 	if n == 1 || n&(n-1) != 0 {
 		t := w.table(n, func() fftTable { return f.convolution() })
@@ -250,6 +254,7 @@ type step struct {
 	before, after uintptr
 	conjugates    int
 	scale         float64
+	r, done       int // it makes transforms of 2ʳ numbers, after those of 2^done
 }
 
 // partsOfLog returns the logarithms of the transforms that passes for one of 2ˡ numbers make. Tests change it.
@@ -269,42 +274,93 @@ var partsOfLog = func(l int) (parts []int) {
 // is. If y is nowhere, that is in scratch memory.
 func (f *transforms) transform(s step) signals {
 	parts, done := partsOfLog(f.log), 0
+	last := len(parts) - 1
+	// The blocks of the last pass write where they read, so that the pass before it can write there, too.
+	inPlace := last > 1 && (s.y.at == 0 || s.y.kind == complexNumbers && s.y.length == 1<<f.log)
+	var steps []step
 	for i, r := range parts {
-		one := step{name: s.name, x: s.x, y: s.y, scale: 1}
+		one := step{name: s.name, x: s.x, y: s.y, scale: 1, r: r, done: done}
 		if i == 0 {
 			one.before, one.conjugates = s.before, s.conjugates&atLoad
 		}
-		if i == len(parts)-1 {
+		if i == last {
 			one.after, one.scale = s.after, s.scale
 			one.conjugates |= s.conjugates &^ atLoad
 		}
-		if i < len(parts)-1 || s.y.at == 0 {
+		if inPlace && i == last {
+			one.y = one.x
+		} else if s.y.at == 0 || i < last && !(inPlace && i == last-1) {
 			one.y = f.dense(f.rooms[f.next])
 			f.next ^= 1
 		}
-		f.launchStep(one, r, done)
+		steps = append(steps, one)
 		s.x = one.y
 		done += r
+	}
+	if inPlace && f.side != nil {
+		f.launchStep(steps[0], columnsOf{})
+		f.inChunks(steps[1], steps[2])
+		return s.x
+	}
+	for _, one := range steps {
+		f.launchStep(one, columnsOf{})
 	}
 	return s.x
 }
 
-// launchStep makes a pass of transforms of 2ʳ numbers, after those of 2^done.
-func (f *transforms) launchStep(s step, r, done int) {
-	columns := f.count << (f.log - r)
+// fftChunk is how many numbers two passes make at a time, so that the cache of a card keeps those of two chunks from
+// the first pass to the second. Tests lower it.
+var fftChunk = 1 << 20
+
+// chunkLog returns the logarithm of the columns of a chunk of the last two of three passes, of each 2^parts[0], whose numbers are
+// those of no other chunk. A block needs so many of them.
+func (f *transforms) chunkLog(parts []int) int {
+	each := f.count << (f.log - parts[0])
+	return min(parts[0], max(bits.Len(uint(fftChunk/each))-1, f.width(parts[1]), f.width(parts[2])))
+}
+
+// inChunks makes the last two of three passes for a chunk after the other, in two streams.
+func (f *transforms) inChunks(one, two step) {
+	some := f.chunkLog([]int{one.done, one.r, two.r})
+	side := *f
+	side.pass = f.side
+	side.after(f.pass)
+	for lo, on, other := 0, f, &side; lo < 1<<one.done; lo, on, other = lo+1<<some, other, on {
+		on.launchStep(one, columnsOf{lo, some, one.done})
+		on.launchStep(two, columnsOf{lo, some, one.done})
+	}
+	f.after(side.pass)
+}
+
+// columnsOf are the columns of a pass that a launch makes: of each 2^period of them those from lo on, 2^some. The zero value is all.
+type columnsOf struct{ lo, some, period int }
+
+// threadsOf returns the threads of a block that makes transforms of 2ʳ numbers, and width the logarithm of its columns.
+func (f *transforms) threadsOf(r int) int {
 	threads := warp
-	for threads*fftHeld < 1<<r || threads < bounds.threads && threads*fftHeld < columns<<r {
+	for threads*fftHeld < 1<<r || threads < bounds.threads && threads*fftHeld < f.count<<f.log {
 		threads *= 2
 	}
+	return threads
+}
+
+func (f *transforms) width(r int) int { return bits.Len(uint(f.threadsOf(r)*fftHeld)) - 1 - r }
+
+// launchStep makes a pass.
+func (f *transforms) launchStep(s step, of columnsOf) {
+	columns, threads := f.count<<(f.log-s.r), f.threadsOf(s.r)
 	if s.name == "fftFactors" && s.before == 0 && s.after == 0 && s.x.kind == complexNumbers && s.y.kind == complexNumbers && min(s.x.length, s.y.length) == 1<<f.log {
 		s.name = "fftPass"
 	}
-	name := s.name + string(rune('1'+(r+2)%3))
-	g := grid{[3]int{across(columns<<r, threads*fftHeld), 1, 1}, [3]int{threads, 1, 1}}
+	name := s.name + string(rune('1'+(s.r+2)%3))
+	g := grid{[3]int{across(columns<<s.r, threads*fftHeld), 1, 1}, [3]int{threads, 1, 1}}
+	if of.some > 0 {
+		g.blocks = [3]int{1 << (of.some - f.width(s.r)), columns >> of.period, 1}
+	}
 	var params []uint64
 	for _, x := range [...]signals{s.x, s.y} {
 		params = append(params, uint64(x.at), uint64(x.inc), uint64(x.batch), uint64(x.length), uint64(x.kind))
 	}
 	f.launch(name, g, append(params, uint64(s.before), uint64(s.after), uint64(f.roots),
-		uint64(f.log), uint64(r), uint64(done), uint64(columns), uint64(s.conjugates), rawBits(s.scale))...)
+		uint64(f.log), uint64(s.r), uint64(s.done), uint64(columns), uint64(s.conjugates), uint64(of.lo), uint64(of.period), rawBits(s.scale))...)
 }

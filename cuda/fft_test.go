@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -245,5 +246,55 @@ func TestFFTParts(t *testing.T) {
 		}
 		alike(t, 1e-12, func(rnd *rand.Rand) hostRealFFT { return randomRealFFT(rnd, 1<<l, 1) },
 			func(k hostRealFFT) revlinalg.RealFFT { return revlinalg.RealFFT{Y: k.Y, X: k.X} })
+	}
+}
+
+// TestFFTChunks makes the last two of three passes for parts of their columns, in two streams, in the orders that events allow.
+// The bits are those of whole passes.
+func TestFFTChunks(t *testing.T) {
+	defer func(parts func(int) []int, n, threads int) { partsOfLog, fftChunk, bounds.threads = parts, n, threads }(partsOfLog, fftChunk, bounds.threads)
+	bounds.threads = warp
+	inOrders(t, func(t *testing.T) {
+		for _, c := range []struct {
+			parts          []int
+			n, count, inc  int
+			chunk, perPass int // numbers, and launches of each of the two passes
+		}{
+			{[]int{6, 3, 3}, 1 << 12, 1, 1, 1, 2},
+			{[]int{7, 4, 3}, 1 << 14, 1, 2, 1, 4},
+			{[]int{7, 4, 3}, 1 << 14, 1, 1, 1 << 13, 2},
+			{[]int{6, 3, 4}, 1 << 13, 3, 1, 1, 2},
+			{[]int{6, 3, 3}, 1<<11 - 1, 1, 1, 1, 2}, // a convolution
+		} {
+			partsOfLog = func(int) []int { return c.parts }
+			x := complexNormals(rand.New(rand.NewPCG(73, 2)), c.count*c.n*c.inc)
+			x.N, x.Inc = c.count*c.n, c.inc
+			run := func(chunk int) []complex128 {
+				fftChunk = chunk
+				y := slices.Clone(x.Data)
+				if err := rev.Forward(hostFFT{X: rev.Vector[complex128]{N: x.N, Data: y, Inc: x.Inc}, Count: c.count}); err != nil {
+					t.Fatal(err)
+				}
+				return y
+			}
+			if got, want := run(c.chunk), run(math.MaxInt); !slices.Equal(got, want) {
+				t.Errorf("%+v: chunks have other bits", c)
+			}
+			fftChunk = c.chunk
+			w := pass{dev: testDevice, stream: testDevice.first}
+			f := newTransforms(&w, c.n, c.count)
+			if some := f.chunkLog(c.parts); w.err != nil || f.side == nil || c.perPass<<some != 1<<c.parts[0] {
+				t.Errorf("%+v: chunks of 2^%d columns, error %v", c, some, w.err)
+			}
+		}
+	})
+}
+
+// TestFFTWithoutMemory lets each allocation of transforms fail that make a stream.
+func TestFFTWithoutMemory(t *testing.T) {
+	defer func(parts func(int) []int, n, threads int) { partsOfLog, fftChunk, bounds.threads = parts, n, threads }(partsOfLog, fftChunk, bounds.threads)
+	partsOfLog, fftChunk, bounds.threads = func(int) []int { return []int{6, 3, 3} }, 1, warp
+	for _, n := range []int{1 << 12, 1<<11 - 1} {
+		exhaust[hostFFT, FFT](t, func(rnd *rand.Rand) hostFFT { return hostFFT{X: complexNormals(rnd, n)} })
 	}
 }

@@ -25,7 +25,8 @@ import (
 // An element of the product is the sum of its terms in their order, each a fused multiply-add over
 // floats, and so within (k+1)·ε·Σ_l |a_il·b_lj|. Where there are few elements and many terms, it
 // is the sum of such sums of 512 terms or more each, within the same bound. How many there are depends
-// on the shape. In fixed point it is exact and rounded once, to the bits of the host.
+// on the shape. In fixed point it is exact and rounded once, to the bits of the host. A derivative of two products is
+// one sum over floats, of the terms of the first and then of the second, where both need the same kernel and no parts.
 //
 // Up to 65,535 products are one launch. Each of them has the bits that it has alone, except that its sums
 // are not in parts. To multiply many matrices by one, multiply them as one matrix: they stand below each other.
@@ -71,18 +72,12 @@ func (k MatMul[T]) run(s stacks[T], p rev.Pass[MatMul[T]]) {
 		s.reserve(b.rows, b.cols, a.rows)
 	}
 	s.multiply(c, p.Sign(), a, b)
-	s.multiply(tc, p.Sign(), ta, b)
-	s.multiply(tc, p.Sign(), a, tb)
-	k.addGradients(s, &p.G, p.G.C, a, b)
-	k.addGradients(s, &p.GT, p.GT.C, a, b)
-	k.addGradients(s, &p.GT, p.G.C, ta, tb)
-}
-
-// addGradients adds gc·bᵀ and aᵀ·gc to the cotangents of A and B in g.
-func (k *MatMul[T]) addGradients(s stacks[T], g *MatMul[T], gc General[T], a, b stack[T]) {
-	c := s.of(gc)
-	s.multiply(s.of(g.A).op(k.TransA), 1, c, b.t())
-	s.multiply(s.of(g.B).op(k.TransB), 1, a.t(), c)
+	s.multiplyBoth(tc, p.Sign(), ta, b, a, tb)
+	gc, gtc := s.of(p.G.C), s.of(p.GT.C)
+	s.multiply(s.of(p.G.A).op(k.TransA), 1, gc, b.t())
+	s.multiply(s.of(p.G.B).op(k.TransB), 1, a.t(), gc)
+	s.multiplyBoth(s.of(p.GT.A).op(k.TransA), 1, gtc, b.t(), gc, tb.t())
+	s.multiplyBoth(s.of(p.GT.B).op(k.TransB), 1, a.t(), gtc, ta.t(), gc)
 }
 
 // strided is a matrix whose element (i, j) is at i·down + j·across.
@@ -113,12 +108,17 @@ func addProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
 
 // launchProducts computes C += sign·A·B for each matrix of a stack, or C = A·B if sign is 0, unless one of them is nil.
 // Their sums have so many terms together. There are fewer in the last matrices if the others have all columns of A. If only
-// the lower triangle is wanted, tiles above it are left out.
-func launchProducts[T rev.Real](w *pass, count int, c stack[T], sign int, a, b stack[T], terms int, in triangle) {
+// the lower triangle is wanted, tiles above it are left out. A second pair of factors has the shapes and the kernel of the first,
+// and its product is added to that.
+func launchProducts[T rev.Real](w *pass, count int, c stack[T], sign int, a, b stack[T], terms int, in triangle, second ...stack[T]) {
 	if c.data == nil || a.data == nil || b.data == nil || c.rows == 0 || c.cols == 0 || a.cols == 0 {
 		return
 	}
 	name, tile, threads := productKernel(w.dev, c.strided, a, b)
+	var a2, b2 stack[T]
+	if len(second) > 0 {
+		a2, b2 = second[0], second[1]
+	}
 	// A grid has few blocks in its second and third dimensions.
 	for z := 0; z < count; z += bounds.rows {
 		for most, rows := bounds.rows*tile[0], c.rows; rows > 0; rows -= most {
@@ -130,8 +130,9 @@ func launchProducts[T rev.Real](w *pass, count int, c stack[T], sign int, a, b s
 			}
 			w.launch(typed[T](name), g,
 				c.from(z, from), uint64(c.down), uint64(c.across), uint64(min(rows, most)), uint64(c.cols), uint64(terms-z*a.cols),
-				a.from(z, from), uint64(a.down), uint64(a.across), b.from(z, 0), uint64(b.down), uint64(b.across), uint64(sign), uint64(top),
-				uint64(a.cols), uint64(c.batch), uint64(a.batch), uint64(b.batch))
+				a.from(z, from), uint64(a.down), uint64(a.across), b.from(z, 0), uint64(b.down), uint64(b.across),
+				a2.from(z, from), uint64(a2.down), uint64(a2.across), b2.from(z, 0), uint64(b2.down), uint64(b2.across), uint64(sign), uint64(top),
+				uint64(a.cols), uint64(c.batch), uint64(a.batch), uint64(b.batch), uint64(a2.batch), uint64(b2.batch))
 		}
 	}
 }

@@ -26,6 +26,7 @@ func TestLargeMatMul(t *testing.T) {
 		testDevice = open(t, d)
 		for trans := range 4 {
 			compareProduct[float64](t, rnd, 70, 66, 21, trans&1 != 0, trans&2 != 0)
+			compareProduct[float64](t, rnd, 70, 66, 1, trans&1 != 0, trans&2 != 0)
 		}
 	}
 	same(t, func(rnd *rand.Rand) hostMatMul[fixed.Q43] {
@@ -52,9 +53,28 @@ func compareProduct[T rev.Float](t *testing.T, rnd *rand.Rand, m, n, k int, tran
 		t.Fatal(err)
 	}
 	want.Inverse()
-	for i, v := range h.C.Data {
-		if !(math.Abs(float64(v-want.C.Data[i])) <= 4*eps*float64(k)) {
-			t.Fatalf("compute capability %d, %d×%d×%d, transposed %v, %v: element %d is %v, want %v", testDevice.Properties().Capability, m, n, k, transA, transB, i, v, want.C.Data[i])
+	compareTangents(t, rnd, h, want, 4*eps*float64(k))
+}
+
+// compareTangents compares Tangent with that of the host, in which Ċ is the sum of two products.
+func compareTangents[T rev.Float](t *testing.T, rnd *rand.Rand, h hostMatMul[T], want revlinalg.MatMul[T], bound float64) {
+	t.Helper()
+	of := hostMatMul[T]{C: general[T](rnd, h.C.Rows, h.C.Cols), A: general[T](rnd, h.A.Rows, h.A.Cols), B: general[T](rnd, h.B.Rows, h.B.Cols)}
+	if h.B.Stride == 1 { // Ḃ has another stride than B
+		of.B = rev.General[T]{Rows: h.B.Rows, Cols: 1, Stride: 3, Data: general[T](rnd, h.B.Rows, 3).Data}
+	}
+	wantOf := revlinalg.MatMul[T](of)
+	wantOf.C = rev.NewGeneral(h.C.Rows, h.C.Cols, slices.Clone(of.C.Data))
+	if err := rev.Tangent(h, of); err != nil {
+		t.Fatal(err)
+	}
+	want.Tangent(wantOf)
+	for name, pair := range map[string][2][]T{"C": {h.C.Data, want.C.Data}, "Ċ": {of.C.Data, wantOf.C.Data}} {
+		for i, v := range pair[0] {
+			if !(math.Abs(float64(v-pair[1][i])) <= 2*bound) {
+				t.Fatalf("compute capability %d, %d×%d by %d×%d, transposed %v, %v: element %d of %s is %v, want %v",
+					testDevice.Properties().Capability, h.A.Rows, h.A.Cols, h.B.Rows, h.B.Cols, h.TransA, h.TransB, i, name, v, pair[1][i])
+			}
 		}
 	}
 }

@@ -70,6 +70,24 @@ func (s stacks[T]) multiply(c stack[T], sign int, a, b stack[T]) {
 	launchProducts(s.pass, s.count, c, sign, a, b, s.count*a.cols, whole)
 }
 
+// multiplyBoth computes c += sign·(a·b + a2·b2), without a product of which an operand is nil. A launch for both reads and
+// writes c once.
+func (s stacks[T]) multiplyBoth(c stack[T], sign int, a, b, a2, b2 stack[T]) {
+	parts := 1
+	if s.count == 1 {
+		_, parts = partsOf[T](c.rows, c.cols, a.cols)
+	}
+	if a.data != nil && b.data != nil && a2.data != nil && b2.data != nil && parts == 1 {
+		name, _, _ := productKernel(s.dev, c.strided, a, b)
+		if other, _, _ := productKernel(s.dev, c.strided, a2, b2); other == name {
+			launchProducts(s.pass, s.count, c, sign, a, b, s.count*a.cols, whole, a2, b2)
+			return
+		}
+	}
+	s.multiply(c, sign, a, b)
+	s.multiply(c, sign, a2, b2)
+}
+
 // subtract computes c -= a·b, and need not do it above the diagonal if the lower triangle is wanted. Its sums are not in parts.
 func (s stacks[T]) subtract(in triangle, c, a, b stack[T]) {
 	launchProducts(s.pass, s.count, c, -1, a, b, s.count*a.cols, in)

@@ -92,6 +92,7 @@ struct Pass {
 	const Complex *before, *after; // factors, unless they are null
 	int l, r, m;                   // logarithms of n, R and the product of the R before
 	i64 columns, conjugates;       // a column is a j of a signal
+	i64 lo, period;                // the columns from lo on of each 2^period
 	double scale;
 };
 
@@ -236,7 +237,7 @@ template <int p, Signal signal> INLINE void transform(const Pass &f, const Compl
 	bool byColumn = f.l > f.r;
 	SHARED Complex part[held * maxThreads];
 	Complex v[held];
-	Stage<p> s = {{blockX() << width, f.r, width}, 0, byColumn};
+	Stage<p> s = {{(blockX() << width) + (signal == plain || signal == factored ? (blockY() << f.period) + f.lo : 0), f.r, width}, 0, byColumn};
 	if (leftOut<signal>(f, s.b.base)) return; // and with it all columns
 	load<signal>(f, s, v);
 #pragma unroll
@@ -263,8 +264,8 @@ template <int p, Signal signal> INLINE void transform(const Pass &f, const Compl
 }
 
 #define PASS(name, p, signal) \
-	KERNEL __attribute__((launch_bounds(maxThreads, 3))) name##p(Complex *x, i64 incX, i64 batchX, i64 lengthX, i64 kindX, Complex *y, i64 incY, i64 batchY, i64 lengthY, i64 kindY, const Complex *before, const Complex *after, const Complex *roots, i64 l, i64 r, i64 m, i64 columns, i64 conjugates, double scale) { \
-		transform<p, signal>({{x, incX, batchX, lengthX, kindX}, {y, incY, batchY, lengthY, kindY}, before, after, (int)l, (int)r, (int)m, columns, conjugates, scale}, roots); \
+	KERNEL __attribute__((launch_bounds(maxThreads, 3))) name##p(Complex *x, i64 incX, i64 batchX, i64 lengthX, i64 kindX, Complex *y, i64 incY, i64 batchY, i64 lengthY, i64 kindY, const Complex *before, const Complex *after, const Complex *roots, i64 l, i64 r, i64 m, i64 columns, i64 conjugates, i64 lo, i64 period, double scale) { \
+		transform<p, signal>({{x, incX, batchX, lengthX, kindX}, {y, incY, batchY, lengthY, kindY}, before, after, (int)l, (int)r, (int)m, columns, conjugates, lo, period, scale}, roots); \
 	}
 #define PASSES(name, signal) PASS(name, 1, signal) PASS(name, 2, signal) PASS(name, 3, signal)
 PASSES(fftPass, plain)

@@ -3,42 +3,54 @@
 
 // A Product. A block of 16×16 threads computes a tile of C with size·16 elements to a side, and
 // a thread size×size of them, which are 16 apart. An element is the sum of its terms in their
-// order, whatever the size.
+// order, whatever the size. In fixed point, each pair of factors has a sum of its own, which is rounded.
 template <int size, class T>
 INLINE void addProduct(Product<T> f) {
 	constexpr int side = 16 * size;
 	SHARED T as[depth][side + 1], bs[depth][side + 1];
 	i64 row = blockY() * side, column = blockX() * side;
 	if (f.skips(row, column, side)) return;
+	constexpr bool rounds = sizeof(Sum<T>) > sizeof(T);
 	Sum<T> s[size][size];
+	T before[size][size] = {};
 #pragma unroll
 	for (int i = 0; i < size; i++) {
 #pragma unroll
 		for (int j = 0; j < size; j++) s[i][j] = Sum<T>::zero();
 	}
 	int me = (int)(threadY() * 16 + threadX());
-	for (i64 l = 0; l < f.k; l += depth) {
-		loadTile<side, 256>(as, f.a, me, row, f.m, l, f.k);
-		loadTile<side, 256>(bs, f.b.transposed(), me, column, f.n, l, f.k);
-		barrier();
-		for (int p = 0; p < depth; p++) {
-			T u[size], v[size];
+	for (;;) {
+		for (i64 l = 0; l < f.k; l += depth) {
+			loadTile<side, 256>(as, f.a, me, row, f.m, l, f.k);
+			loadTile<side, 256>(bs, f.b.transposed(), me, column, f.n, l, f.k);
+			barrier();
+			for (int p = 0; p < depth; p++) {
+				T u[size], v[size];
 #pragma unroll
-			for (int i = 0; i < size; i++) u[i] = as[p][16 * i + threadY()], v[i] = bs[p][16 * i + threadX()];
+				for (int i = 0; i < size; i++) u[i] = as[p][16 * i + threadY()], v[i] = bs[p][16 * i + threadX()];
 #pragma unroll
-			for (int i = 0; i < size; i++) {
+				for (int i = 0; i < size; i++) {
 #pragma unroll
-				for (int j = 0; j < size; j++) s[i][j].addProduct(u[i], v[j]);
+					for (int j = 0; j < size; j++) s[i][j].addProduct(u[i], v[j]);
+				}
 			}
+			barrier();
 		}
-		barrier();
+		if (!f.next()) break;
+		if constexpr (rounds) {
+#pragma unroll
+			for (int e = 0; e < size * size; e++) before[e / size][e % size] = s[e / size][e % size].value(), s[e / size][e % size] = Sum<T>::zero();
+		}
 	}
 #pragma unroll
 	for (int i = 0; i < size; i++) {
 #pragma unroll
 		for (int j = 0; j < size; j++) {
 			i64 r = row + 16 * i + threadY(), q = column + 16 * j + threadX();
-			if (r < f.m && q < f.n) put(&f.c.at(r, q), f.sign, s[i][j].value());
+			if (r >= f.m || q >= f.n) continue;
+			T sum = s[i][j].value();
+			if constexpr (rounds) sum = sum + before[i][j];
+			put(&f.c.at(r, q), f.sign, sum);
 		}
 	}
 }

@@ -17,27 +17,39 @@ template <class T> DEVICE void put(T *y, i64 sign, T x) {
 	else *y = x;
 }
 
-// A Product is C += sign·A·B with k terms to a sum, or C = A·B if sign is 0. If top is not negative, row 0 of C is
-// row top of a symmetric matrix, and tiles above its diagonal are left out.
+// A Product is C += sign·A·B with k terms to a sum, or C = A·B if sign is 0. If there is a second pair of factors, their
+// product is added to the first. If top is not negative, row 0 of C is row top of a symmetric matrix, and tiles above its
+// diagonal are left out.
 template <class T> struct Product {
 	Matrix<T> c;
 	i64 m, n, k;
-	Matrix<const T> a, b;
-	i64 sign, top;
+	Matrix<const T> a, b, a2, b2;
+	i64 sign, top, stepA2, stepB2;
 	// skips reports whether the tile at a row and a column is left out.
 	DEVICE bool skips(i64 row, i64 column, int side) const { return top >= 0 && column >= top + row + side; }
 	// of returns product z of those that the blocks of all numbers z compute. It has `each` terms, and is
-	// so many elements further in C, A and B. The last product has what is left of k terms.
+	// so many elements further in C, in A and in B. The last product has what is left of k terms.
 	DEVICE Product of(i64 each, i64 stepC, i64 stepA, i64 stepB) const {
 		i64 z = blockZ(), left = k - z * each;
-		return {{c.data + z * stepC, c.down, c.across}, m, n, left < each ? left : each, {a.data + z * stepA, a.down, a.across}, {b.data + z * stepB, b.down, b.across}, sign, top};
+		Product p = *this;
+		p.k = left < each ? left : each;
+		p.c.data += z * stepC;
+		p.a.data += z * stepA, p.b.data += z * stepB;
+		return p;
+	}
+	// next makes the second pair the first, and reports whether there is one.
+	DEVICE bool next() {
+		if (!a2.data) return false;
+		a = {a2.data + blockZ() * stepA2, a2.down, a2.across}, b = {b2.data + blockZ() * stepB2, b2.down, b2.across};
+		a2.data = nullptr;
+		return true;
 	}
 };
 
 // PRODUCT defines a kernel that calls a function with a product.
 #define PRODUCT(T, name, function) \
-	KERNEL name(T *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 k, const T *a, i64 downA, i64 acrossA, const T *b, i64 downB, i64 acrossB, i64 sign, i64 top, i64 each, i64 stepC, i64 stepA, i64 stepB) { \
-		function(Product<T>{{c, downC, acrossC}, m, n, k, {a, downA, acrossA}, {b, downB, acrossB}, sign, top}.of(each, stepC, stepA, stepB)); \
+	KERNEL name(T *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 k, const T *a, i64 downA, i64 acrossA, const T *b, i64 downB, i64 acrossB, const T *a2, i64 downA2, i64 acrossA2, const T *b2, i64 downB2, i64 acrossB2, i64 sign, i64 top, i64 each, i64 stepC, i64 stepA, i64 stepB, i64 stepA2, i64 stepB2) { \
+		function(Product<T>{{c, downC, acrossC}, m, n, k, {a, downA, acrossA}, {b, downB, acrossB}, {a2, downA2, acrossA2}, {b2, downB2, acrossB2}, sign, top, stepA2, stepB2}.of(each, stepC, stepA, stepB)); \
 	}
 
 // depth is how many terms of the sums of a product are in shared memory at a time.

@@ -48,14 +48,30 @@ template <class T, int side, bool along, int piece, int all> struct Loader {
 	int to[count], term[count], rows[count]; // rows is how many are left from the piece's on
 	i64 next;
 
-	INLINE Loader(Matrix<const T> a, int me, i64 begin, i64 m) : next(P::terms * a.across) {
+	// place returns the row and the term of a piece.
+	INLINE static int place(int me, int c, int &term) {
+		int e = (me + c * all) * piece;
+		term = along ? e % P::terms : e / side;
+		return along ? e / P::terms : e % side;
+	}
+
+	INLINE Loader(Matrix<const T> a, int me, i64 begin, i64 m) {
 #pragma unroll
 		for (int c = 0; c < count; c++) {
-			int e = (me + c * all) * piece, row = along ? e / P::terms : e % side;
-			term[c] = along ? e % P::terms : e / side;
+			int row = place(me, c, term[c]);
 			to[c] = P::at(row, term[c]);
 			rows[c] = clamp(m - begin - row, piece);
-			from[c] = rows[c] > 0 ? &a.at(begin + row, term[c]) : a.data;
+		}
+		start(a, me, begin);
+	}
+
+	// start goes to the first panel of a matrix of the same size.
+	INLINE void start(Matrix<const T> a, int me, i64 begin) {
+		next = P::terms * a.across;
+#pragma unroll
+		for (int c = 0; c < count; c++) {
+			int t, row = place(me, c, t);
+			from[c] = rows[c] > 0 ? &a.at(begin + row, t) : a.data;
 		}
 	}
 
@@ -71,22 +87,28 @@ template <class T, int side, bool along, int piece, int all> struct Loader {
 };
 
 // stream calls use with each pair of panels, of side rows of A and sideB columns of B, that begin at a row
-// and a column of C, in the order of their terms.
+// and a column of C, in the order of their terms. Those of a second pair of factors follow.
 template <int side, int sideB, bool alongA, bool alongB, int piece, int all, class T, class Use>
-INLINE void stream(const Product<T> &f, int me, i64 row, i64 column, Use use) {
+INLINE void stream(Product<T> f, int me, i64 row, i64 column, Use use) {
 	constexpr int terms = Panel<T, side, true>::terms;
 	SHARED __attribute__((aligned(16))) T as[stages][side * terms], bs[stages][sideB * terms];
 	Loader<T, side, alongA, piece, all> la(f.a, me, row, f.m);
 	Loader<T, sideB, alongB, piece, all> lb(f.b.transposed(), me, column, f.n);
-	i64 k = f.k, left = k; // terms to be used, and to be loaded
+	i64 panels = over(f.k + terms - 1, terms), left = f.k; // to be used, and terms to be loaded
+	if (f.a2.data) panels *= 2;
 	auto load = [&](int stage) __attribute__((always_inline)) {
+		if (left <= 0 && f.next()) {
+			la.start(f.a, me, row);
+			lb.start(f.b.transposed(), me, column);
+			left = f.k;
+		}
 		la.load(as[stage], left);
 		lb.load(bs[stage], left);
 		endGroup();
 		left -= terms;
 	};
 	for (int s = 0; s < stages - 1; s++) load(s);
-	for (int stage = 0, ahead = stages - 1; k > 0; k -= terms) {
+	for (int stage = 0, ahead = stages - 1; panels > 0; panels--) {
 		waitGroups<stages - 2>();
 		barrier(); // the panels of stage are there, and those of ahead were used
 		use(as[stage], bs[stage]);

@@ -44,6 +44,9 @@ struct Spans {
 	}
 };
 
+// A thread loads so many entries before it needs the first.
+constexpr int flight = 4;
+
 // An Ends is what is done with the sums of a row: y += sign·α·s, ẏ += sign·(α·(s1 + s2) + α̇·s).
 template <class T> struct Ends {
 	Line<T> y, ty;
@@ -75,14 +78,28 @@ DEVICE void addSparse(Line<T> y, Line<const T> x, Line<T> ty, Line<const T> tx, 
 		Span span = spans[i];
 		Sum<T> s = Sum<T>::zero(), s1 = s, s2 = s;
 		T by = ga && span.row >= 0 ? gy.at(span.row) : T{};
-		for (int e = span.begin + member; e < span.end; e += group) {
-			i64 at = perm ? perm[e] : e, l = ind[e];
-			T a = data[at], v = x.at(l);
-			if (scattered) s.add(product(a, alpha ? product(*alpha, v) : v));
-			else s.addProduct(a, v);
-			if (tdata) s1.addProduct(tdata[at], v);
-			if (tx) s2.addProduct(a, tx.at(l));
-			if (ga) addSigned(ga[at], 1, alpha ? product(*alpha, product(by, v)) : product(by, v));
+		for (int from = span.begin + member; from < span.end; from += flight * group) {
+			int at[flight], l[flight];
+			T a[flight], v[flight];
+#pragma unroll
+			for (int u = 0; u < flight; u++) {
+				int e = from + u * group;
+				bool in = e < span.end;
+				at[u] = !in ? -1 : perm ? perm[e] : e, l[u] = in ? ind[e] : 0;
+			}
+#pragma unroll
+			for (int u = 0; u < flight; u++) a[u] = at[u] < 0 ? T{} : data[at[u]];
+#pragma unroll
+			for (int u = 0; u < flight; u++) v[u] = at[u] < 0 ? T{} : x.at(l[u]);
+#pragma unroll
+			for (int u = 0; u < flight; u++) {
+				if (at[u] < 0) break;
+				if (scattered) s.add(product(a[u], alpha ? product(*alpha, v[u]) : v[u]));
+				else s.addProduct(a[u], v[u]);
+				if (tdata) s1.addProduct(tdata[at[u]], v[u]);
+				if (tx) s2.addProduct(a[u], tx.at(l[u]));
+				if (ga) addSigned(ga[at[u]], 1, alpha ? product(*alpha, product(by, v[u])) : product(by, v[u]));
+			}
 		}
 		for (int from = group / 2; from > 0; from /= 2) {
 			s.add(Sum<T>{down(s.v, from)});

@@ -49,7 +49,7 @@ INLINE void addTensorProduct(Product<double> f) {
 // Large tiles want factors whose pieces of 16 bytes are aligned.
 #define TENSOR_PRODUCTS(layout, alongA, alongB) \
 	__attribute__((launch_bounds(128))) PRODUCT(double, TENSOR(addTensorProduct128##layout), (addTensorProduct<128, alongA, alongB, 2>)) \
-	__attribute__((launch_bounds(128))) PRODUCT(double, TENSOR(addTensorProduct64##layout), (addTensorProduct<64, alongA, alongB, 1>))
+	__attribute__((launch_bounds(128, 3))) PRODUCT(double, TENSOR(addTensorProduct64##layout), (addTensorProduct<64, alongA, alongB, 1>))
 TENSOR_PRODUCTS(NN, true, false)
 TENSOR_PRODUCTS(NT, true, true)
 TENSOR_PRODUCTS(TN, false, false)
