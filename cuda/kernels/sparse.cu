@@ -80,7 +80,7 @@ DEVICE void addSparse(Line<T> y, Line<const T> x, Line<T> ty, Line<const T> tx, 
 		T by = ga && span.row >= 0 ? gy.at(span.row) : T{};
 		for (int from = span.begin + member; from < span.end; from += flight * group) {
 			int at[flight], l[flight];
-			T a[flight], v[flight];
+			T a[flight], v[flight], b[flight], w[flight]; // b of Ȧ or Ā, and w of ẋ
 #pragma unroll
 			for (int u = 0; u < flight; u++) {
 				int e = from + u * group;
@@ -88,17 +88,19 @@ DEVICE void addSparse(Line<T> y, Line<const T> x, Line<T> ty, Line<const T> tx, 
 				at[u] = !in ? -1 : perm ? perm[e] : e, l[u] = in ? ind[e] : 0;
 			}
 #pragma unroll
-			for (int u = 0; u < flight; u++) a[u] = at[u] < 0 ? T{} : data[at[u]];
+			for (int u = 0; u < flight; u++) a[u] = at[u] < 0 ? T{} : data[at[u]], b[u] = at[u] < 0 ? T{} : tdata ? tdata[at[u]] : ga ? ga[at[u]] : T{};
 #pragma unroll
-			for (int u = 0; u < flight; u++) v[u] = at[u] < 0 ? T{} : x.at(l[u]);
+			for (int u = 0; u < flight; u++) v[u] = at[u] < 0 ? T{} : x.at(l[u]), w[u] = at[u] < 0 || !tx ? T{} : tx.at(l[u]);
 #pragma unroll
 			for (int u = 0; u < flight; u++) {
 				if (at[u] < 0) break;
 				if (scattered) s.add(product(a[u], alpha ? product(*alpha, v[u]) : v[u]));
 				else s.addProduct(a[u], v[u]);
-				if (tdata) s1.addProduct(tdata[at[u]], v[u]);
-				if (tx) s2.addProduct(a[u], tx.at(l[u]));
-				if (ga) addSigned(ga[at[u]], 1, alpha ? product(*alpha, product(by, v[u])) : product(by, v[u]));
+				if (tdata) s1.addProduct(b[u], v[u]);
+				if (tx) s2.addProduct(a[u], w[u]);
+				if (!ga) continue;
+				addSigned(b[u], 1, alpha ? product(*alpha, product(by, v[u])) : product(by, v[u]));
+				ga[at[u]] = b[u];
 			}
 		}
 		for (int from = group / 2; from > 0; from /= 2) {

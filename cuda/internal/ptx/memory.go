@@ -361,7 +361,7 @@ func (p *parser) access(in *instruction, words, args []string) error {
 			width = 2
 		case "v4":
 			width = 4
-		case "nc", "weak", "volatile":
+		case "nc", "cs", "weak", "volatile":
 		default:
 			return fmt.Errorf("unknown qualifier %q", w)
 		}

@@ -57,6 +57,8 @@ inline double __nvvm_rcp_approx_ftz_d(double x) { return gpu::upper(1 / gpu::upp
 
 inline void mul_wide_u32(unsigned long long &v, unsigned x, unsigned y) { v = (unsigned long long)x * y; }
 
+inline void ld_global_cs_v2_f64(double &a, double &b, const void *from) { a = ((const double *)from)[0], b = ((const double *)from)[1]; }
+
 // The address of shared memory has 32 bits.
 void cp_async_cg_shared_global(unsigned to, const void *from, int some, int bytes = 16);
 inline void cp_async_ca_shared_global(unsigned to, const void *from, int bytes, int some) { cp_async_cg_shared_global(to, from, some, bytes); }
