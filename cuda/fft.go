@@ -23,7 +23,8 @@ import (
 //
 // If n is a power of 2, a block makes transforms of up to 2048 numbers in shared memory, several if they are
 // short. Longer ones are passes over the memory, of transforms of up to 1024 numbers: two passes for n up to
-// 2²⁰, three up to 2³⁰, and four for 2³¹. Every other n is a convolution with exp(iπk²/n), by two transforms of
+// 2²⁰, three up to 2³⁰, and four for 2³¹. The last two of three are made for parts of the numbers, in two streams, so
+// that a cache keeps what is between them. Every other n is a convolution with exp(iπk²/n), by two transforms of
 // the least power of 2 that is at least 2·n-1 (L. I. Bluestein, 1970). The device keeps its tables, of n and that
 // many numbers, for the last 16 such lengths. Scratch memory is that of X for two passes and twice that for more,
 // and for a convolution one or two times that of its transforms. If n is more than 2³¹, or more than 2³⁰ and no
