@@ -77,6 +77,20 @@ const (
 	candidateBytes = 16 + 2*pivotCols*8
 )
 
+// exchangeCols are the columns of a block of kernel exchangeRows. It exchanges rows for up to 256 pivots, as many as ahead has
+// in a panel.
+const exchangeCols = 8
+
+// The sizes of kernel panelColumns, as in kernels/lu_sm90.cu.
+const (
+	teamBlocks = 8 // of a cluster
+	panelCols  = 64
+	ownRows    = 4 // of a thread
+)
+
+// teamWarps are the warps of a block of panelColumns. Tests lower them, so that threads have several rows.
+var teamWarps = maxThreads / warp
+
 // run makes the pass. Everything that may fail comes before the results are written.
 func (s *luSystems[T]) run(p *rev.Pass[Solve[T]]) {
 	k := s.k
@@ -168,8 +182,12 @@ func (s *luSystems[T]) factor(ratios uint64) {
 // eliminate eliminates columns lo to hi-1, by halves. The columns before lo have been applied to them. Rows are exchanged in columns
 // first to end-1. Column n is the order of the rows.
 func (s *luSystems[T]) eliminate(on stacks[T], lo, hi, first, end int) {
-	if hi-lo <= pivotCols {
-		s.pivot(on, s.lu.block(lo, s.lu.rows, lo, hi), lo)
+	if panel := s.lu.block(lo, s.lu.rows, lo, hi); hi-lo <= panelCols && s.together(panel.rows) {
+		s.pivotTogether(on, panel, lo)
+		s.exchange(on, lo, hi, lo, first, end)
+		return
+	} else if hi-lo <= pivotCols {
+		s.pivot(on, panel, lo)
 		s.exchange(on, lo, hi, hi, first, end)
 		return
 	}
@@ -185,8 +203,8 @@ func (s *luSystems[T]) exchange(on stacks[T], lo, hi, from, first, end int) {
 	if cols == 0 {
 		return
 	}
-	on.launch(typed[T]("exchangeRows"), vectorGrid(s.count*cols), uint64(s.lu.data.address()), s.order, s.pivots,
-		uint64(s.lu.rows), uint64(s.count), uint64(lo), uint64(hi), uint64(from), uint64(first), uint64(end), uint64(cols))
+	on.launch(typed[T]("exchangeRows"), grid{[3]int{across(cols, exchangeCols) * s.count, 1, 1}, [3]int{maxThreads, 1, 1}}, uint64(s.lu.data.address()), s.order, s.pivots,
+		uint64(s.lu.rows), uint64(lo), uint64(hi), uint64(from), uint64(first), uint64(end), uint64(cols))
 }
 
 // apply applies columns lo to hi-1 to columns first to end-1, in which rows have been exchanged.
@@ -226,6 +244,19 @@ func (s *luSystems[T]) pivot(on stacks[T], panel stack[T], top int) {
 	for j := -1; j < panel.cols; j++ {
 		steps(j, j+1)
 	}
+}
+
+// together reports whether the blocks of a cluster eliminate panels of so many rows. All blocks of a cluster run at the same
+// time, so that they can wait for each other.
+func (s *luSystems[T]) together(rows int) bool {
+	return s.count == 1 && s.dev != nil && s.dev.Properties().Capability >= 90 && rows > pivotRows && rows <= ownRows*teamBlocks*warp*teamWarps
+}
+
+// pivotTogether eliminates the columns of a panel in one launch. Its rows stay where they are.
+func (s *luSystems[T]) pivotTogether(on stacks[T], panel stack[T], top int) {
+	threads := warp * min(across(panel.rows, teamBlocks*warp), teamWarps)
+	on.launch(typed[T]("panelColumns"), grid{[3]int{teamBlocks, 1, 1}, [3]int{threads, 1, 1}},
+		uint64(panel.data.address()), uint64(panel.down), uint64(panel.rows), uint64(panel.cols), s.pivots, uint64(top))
 }
 
 // solved returns op(A)⁻¹·(b - op(ta)·y), or the same with the transposes of op(A) and op(ta). b, ta and y may be nil.

@@ -36,6 +36,7 @@ compile() {
 	clang++-19 -x cuda --cuda-device-only --cuda-gpu-arch=$arch -nocudainc -nocudalib -I"$tables" \
 		-Xclang -target-feature -Xclang +$isa -ffp-contract=off -std=c++17 -O3 \
 		-Wall -Wextra -Werror -S "$1" -o "${1%.cu}.ptx"
+	sed -Ei 's/^\.maxclusterrank ([0-9]+)/.explicitcluster\n.reqnctapercluster \1/' "${1%.cu}.ptx" # cluster.h says why
 }
 export -f compile
 export tables

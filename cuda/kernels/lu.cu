@@ -108,25 +108,52 @@ template <class T> INLINE void pivotColumns(T *x, i64 down, i64 batch, i64 rows,
 	}
 }
 
+DEVICE u64 word(double v) { return __builtin_bit_cast(u64, v); }
+DEVICE u64 word(float v) { return __builtin_bit_cast(unsigned, v); }
+DEVICE void set(double &v, u64 word) { v = __builtin_bit_cast(double, word); }
+DEVICE void set(float &v, u64 word) { v = __builtin_bit_cast(float, (unsigned)word); }
+
 // Exchanges rows as they were exchanged in the panel of columns lo to hi-1, in `cols` other columns: those from `from` to end-1, and
 // then those from `begin` on. Column n is the numbers of the rows in order.
-template <class T> DEVICE void exchangeRows(T *x, i64 *order, const i64 *pivots, i64 n, i64 count, i64 lo, i64 hi, i64 from, i64 begin, i64 end, i64 cols) {
-	for (i64 e = first(); e < count * cols; e += step()) {
-		i64 b = over(e, cols), j = from + e - b * cols;
-		if (j >= end) j += begin - end;
-		for (i64 i = lo; i < hi; i++) {
-			i64 p = pivots[b * n + i];
-			if (p == i) continue;
-			if (j == n) {
-				i64 v = order[b * n + i];
-				order[b * n + i] = order[b * n + p];
-				order[b * n + p] = v;
-			} else {
-				T *column = x + b * n * n + j, v = column[i * n];
-				column[i * n] = column[p * n];
-				column[p * n] = v;
-			}
+//
+// Up to twice as many rows as there are pivots move. Which row comes to a place, the pivots tell from the last to the first. A
+// block moves 8 columns: it loads all that moves before it stores any.
+constexpr int exchangeCols = 8, mostPivots = 256; // as in cuda/solve.go
+template <class T> DEVICE void exchangeRows(T *x, i64 *order, const i64 *pivots, i64 n, i64 lo, i64 hi, i64 from, i64 begin, i64 end, i64 cols) {
+	SHARED int pivot[mostPivots], to[2 * mostPivots], of[2 * mostPivots];
+	constexpr int rows = maxThreads / exchangeCols, own = 2 * mostPivots / rows; // of a thread
+	int me = (int)threadX(), count = (int)(hi - lo), top = (int)lo;
+	i64 each = over(cols + exchangeCols - 1, exchangeCols), b = over(blockX(), each), e = (blockX() - b * each) * exchangeCols + me % exchangeCols, j = from + e;
+	if (j >= end) j += begin - end;
+	x += b * n * n + j;
+	order += b * n;
+	for (int i = me; i < count; i += maxThreads) pivot[i] = (int)pivots[b * n + lo + i] - top;
+	barrier();
+	for (int i = me; i < 2 * count; i += maxThreads) {
+		int by = i % count, place = i < count ? by : pivot[by], row = place;
+		bool again = i >= count && place < count; // the place has another i, too
+		for (int k = count - 1; k >= 0; k--) {
+			int p = pivot[k];
+			again = again || (i >= count && k > by && p == place);
+			row = row == k ? p : row == p ? k : row;
 		}
+		to[i] = top + place;
+		of[i] = top + (again ? place : row);
+	}
+	barrier();
+	u64 v[own];
+#pragma unroll
+	for (int q = 0; q < own; q++) {
+		int i = me / exchangeCols + q * rows;
+		if (e < cols && i < 2 * count) v[q] = j == n ? (u64)order[of[i]] : word(x[of[i] * n]);
+	}
+	barrier();
+#pragma unroll
+	for (int q = 0; q < own; q++) {
+		int i = me / exchangeCols + q * rows;
+		if (e >= cols || i >= 2 * count || of[i] == to[i]) continue;
+		if (j == n) order[to[i]] = (i64)v[q];
+		else set(x[to[i] * n], v[q]);
 	}
 }
 
@@ -197,7 +224,7 @@ template <class T> DEVICE void permuteRows(T *y, const T *x, i64 n, i64 m, i64 c
 	KERNEL __attribute__((launch_bounds(maxThreads, sizeof(T) == 8 ? 2 : 3))) pivotColumns##name(T *x, i64 down, i64 batch, i64 rows, i64 width, i64 each, i64 from, i64 to, const Candidate<T> *found, Candidate<T> *next, i64 *pivots, i64 stride, i64 top) { \
 		pivotColumns(x, down, batch, rows, width, each, from, to, found, next, pivots, stride, top); \
 	} \
-	KERNEL exchangeRows##name(T *x, i64 *order, const i64 *pivots, i64 n, i64 count, i64 lo, i64 hi, i64 from, i64 begin, i64 end, i64 cols) { exchangeRows(x, order, pivots, n, count, lo, hi, from, begin, end, cols); } \
+	KERNEL exchangeRows##name(T *x, i64 *order, const i64 *pivots, i64 n, i64 lo, i64 hi, i64 from, i64 begin, i64 end, i64 cols) { exchangeRows(x, order, pivots, n, lo, hi, from, begin, end, cols); } \
 	KERNEL loadSystems##name(T *x, i64 *order, const T *a, i64 down, i64 batch, i64 n, i64 count, const i64 *shifts) { loadSystems(x, order, a, down, batch, n, count, shifts); } \
 	KERNEL pivotRatios##name(double *ratios, const T *x, const T *a, i64 down, i64 batch, i64 n, const i64 *shifts) { pivotRatios(ratios, x, a, down, batch, n, shifts); } \
 	KERNEL rowShifts##name(i64 *shifts, const double *ratios, double limit, const T *a, i64 down, i64 batch, i64 n, i64 count) { rowShifts(shifts, ratios, limit, a, down, batch, n, count); } \

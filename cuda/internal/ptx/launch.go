@@ -19,12 +19,12 @@ type Machine struct {
 	Traffic map[string]Traffic // of kernels by name; not counted if nil
 	Cached  int                // loads from memory that was allocated with up to so many bytes are not counted
 	launch  int32
-	blocks  int32 // how many have run
+	serial  int32 // how many blocks have run, or clusters
 
-	// What blocks take, one after the other.
+	// What blocks take, one after the other, or those of a cluster.
 	threads []thread
 	regs    []uint64
-	shared  *piece
+	shared  [mostTeam]*piece
 	local   []*piece // of each thread
 }
 
@@ -57,7 +57,10 @@ type block struct {
 	id, size, grid [3]int
 	number         int
 	epoch          int32
-	launch, serial int32 // the latter numbers all blocks of the machine
+	since          int32   // the epoch in which all blocks of the cluster came from a barrier of theirs, 0 for none
+	used           int32   // the last epoch in which others of the cluster used the shared memory, or -1
+	team           []block // the cluster
+	launch, serial int32   // the latter numbers all blocks of the machine that are in no cluster, and all clusters
 	threads        []thread
 	now            *thread  // the one that runs
 	traffic        *touched // nil if it is not counted
@@ -68,7 +71,8 @@ func (t *thread) access() access {
 }
 
 // Launch runs a kernel. A parameter has 8 bytes; smaller ones are in the low bytes.
-// Blocks run one after the other, and so do the threads of a block between two barriers.
+// Blocks run one after the other, and so do the threads of a block between two barriers, and the blocks of a
+// cluster between two of theirs.
 func (m *Machine) Launch(k *Kernel, g Grid, params []uint64) (err error) {
 	if len(params) != len(k.Params) {
 		return fmt.Errorf("kernel %s has %d parameters, not %d", k.Name, len(k.Params), len(params))
@@ -81,42 +85,59 @@ func (m *Machine) Launch(k *Kernel, g Grid, params []uint64) (err error) {
 	if k.most > 0 && size > k.most {
 		return fmt.Errorf("kernel %s: %d threads of a block, its bound is %d", k.Name, size, k.most)
 	}
+	n := max(k.team, 1)
+	if g.Blocks[0]%n != 0 {
+		return fmt.Errorf("kernel %s: %d blocks are not clusters of %d", k.Name, g.Blocks[0], n)
+	}
 	m.launch++
-	b := &block{kernel: k, memory: m.Memory, params: params, size: g.Threads, grid: g.Blocks, launch: m.launch}
-	m.reserve(size, k, params)
-	b.threads, b.shared = m.threads[:size], m.shared
-	for b.number = range blocks {
-		b.id = [3]int{b.number % g.Blocks[0], b.number / g.Blocks[0] % g.Blocks[1], b.number / (g.Blocks[0] * g.Blocks[1])}
-		b.epoch = 0
-		m.blocks++
-		b.serial = m.blocks
-		for i := range b.threads {
-			t := &b.threads[i]
-			*t = thread{
-				regs: m.regs[i*len(k.regs) : (i+1)*len(k.regs)], number: i, block: b, local: m.local[i],
-				id: [3]int{i % g.Threads[0], i / g.Threads[0] % g.Threads[1], i / (g.Threads[0] * g.Threads[1])},
+	team := make([]block, n)
+	m.reserve(size*n, n, k, params)
+	for first := 0; first < blocks; first += n {
+		m.serial++
+		for i := range team {
+			b := &team[i]
+			*b = block{
+				kernel: k, memory: m.Memory, params: params, size: g.Threads, grid: g.Blocks, number: first + i, used: -1, team: team,
+				launch: m.launch, serial: m.serial, threads: m.threads[i*size : (i+1)*size], shared: m.shared[i],
 			}
-			for _, s := range k.specials {
-				t.regs[s.at] = s.get(t)
-			}
+			m.prepare(b, k)
 		}
-		if m.Traffic != nil {
-			b.traffic = &touched{memory: m.Memory, cached: m.Cached}
-		}
-		if err := b.run(); err != nil {
+		if err := runTeam(team); err != nil {
 			return err
 		}
-		if m.Traffic != nil {
-			m.Traffic[k.Name] = b.traffic.addTo(m.Traffic[k.Name])
+		for i := range team {
+			if m.Traffic != nil {
+				m.Traffic[k.Name] = team[i].traffic.addTo(m.Traffic[k.Name])
+			}
 		}
 	}
 	return nil
 }
 
-// reserve makes room for a block of that many threads, with the registers as they are at first.
-func (m *Machine) reserve(size int, k *Kernel, params []uint64) {
+// prepare puts the threads of a block at its beginning.
+func (m *Machine) prepare(b *block, k *Kernel) {
+	g, t := b.grid, b.size
+	b.id = [3]int{b.number % g[0], b.number / g[0] % g[1], b.number / (g[0] * g[1])}
+	before := b.rank() * len(b.threads)
+	for i := range b.threads {
+		at := before + i
+		b.threads[i] = thread{
+			regs: m.regs[at*len(k.regs) : (at+1)*len(k.regs)], number: i, block: b, local: m.local[at],
+			id: [3]int{i % t[0], i / t[0] % t[1], i / (t[0] * t[1])},
+		}
+		for _, s := range k.specials {
+			b.threads[i].regs[s.at] = s.get(&b.threads[i])
+		}
+	}
+	if m.Traffic != nil {
+		b.traffic = &touched{memory: m.Memory, cached: m.Cached}
+	}
+}
+
+// reserve makes room for that many threads of so many blocks, with the registers as they are at first.
+func (m *Machine) reserve(size, blocks int, k *Kernel, params []uint64) {
 	n := len(k.regs)
-	m.threads = slices.Grow(m.threads[:0], size)
+	m.threads = slices.Grow(m.threads[:0], size)[:size]
 	m.regs = slices.Grow(m.regs[:0], size*n)[:size*n]
 	copy(m.regs, k.regs)
 	for _, r := range k.passed {
@@ -125,7 +146,9 @@ func (m *Machine) reserve(size int, k *Kernel, params []uint64) {
 	for i := 1; i < size; i++ {
 		copy(m.regs[i*n:], m.regs[:n])
 	}
-	m.shared = m.shared.renewed(sharedBase, k.shared)
+	for i := range blocks {
+		m.shared[i] = m.shared[i].renewed(sharedBase, k.shared)
+	}
 	for len(m.local) < size {
 		m.local = append(m.local, nil)
 	}
@@ -134,7 +157,7 @@ func (m *Machine) reserve(size int, k *Kernel, params []uint64) {
 	}
 }
 
-// run runs the threads of a block to their end.
+// run runs the threads of a block to their end, or to a barrier of the cluster.
 func (b *block) run() (err error) {
 	defer func() {
 		switch v := recover().(type) {
@@ -174,20 +197,29 @@ func (b *block) run() (err error) {
 			switch {
 			case t.done:
 				continue
-			case b.kernel.code[t.pc].kind != barrier:
+			case b.kernel.code[t.pc].kind == shuffle:
 				return t.failure("waits for lanes that do not come")
 			case before != nil && before.pc != t.pc:
 				return t.failure(fmt.Sprintf("is at another barrier than thread %v", before.id))
 			}
 			before = t
 		}
+		if b.kernel.code[before.pc].kind == clusterBarrier {
+			b.now = before
+			return nil
+		}
 		b.epoch++
-		for i := range b.threads {
-			t := &b.threads[i]
-			if !t.done {
-				t.waits = false
-				t.pc++
-			}
+		b.pass()
+	}
+}
+
+// pass lets the threads of a block go on from a barrier.
+func (b *block) pass() {
+	for i := range b.threads {
+		t := &b.threads[i]
+		if !t.done {
+			t.waits = false
+			t.pc++
 		}
 	}
 }

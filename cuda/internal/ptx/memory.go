@@ -12,6 +12,8 @@ import (
 // The address spaces lie apart, so that an address tells its space.
 const (
 	sharedBase = 1 << 20
+	teamBase   = 1 << 24 // the shared memory of the blocks of a cluster, each with teamBytes
+	teamBytes  = 1 << 20
 	localBase  = 1 << 28
 	constBase  = 1 << 32
 	globalBase = 1 << 40
@@ -51,7 +53,8 @@ type mark struct {
 	written        bool
 	readers        bool // more threads of the reader's warp, in its epoch and round
 	warps          bool // threads of more than one warp of the reader's block, in its epoch
-	blocks         bool // threads of more than one block
+	blocks         bool // threads of more than one block, or of one cluster since its last barrier
+	clusters       bool // threads of more than one cluster
 }
 
 // An access is of a thread of a block, between two barriers of the block, which bound an epoch,
@@ -201,6 +204,9 @@ func (t *thread) at(s space, addr uint64, size int) (*piece, int) {
 		p, of = t.block.kernel.module.constants, constantSpace
 	case addr >= localBase:
 		p, of = t.local, localSpace
+	case addr >= teamBase:
+		p, of = t.block.sharedOf(int((addr-teamBase)/teamBytes)), anySpace
+		addr = sharedBase + addr%teamBytes
 	}
 	if s != anySpace && s != of && (s != globalSpace || of != constantSpace) {
 		p = nil
@@ -272,10 +278,11 @@ func (t *thread) read(p *piece, off, size int, addr uint64) {
 			continue // who wrote since then was at fault
 		}
 		m.renew(of, p.block)
+		m.settle(t.block)
 		if !m.written {
 			panic(fault(fmt.Sprintf("reads %#x, which nobody wrote", addr)))
 		}
-		m.read(own, addr)
+		m.read(t.block, own, addr)
 	}
 }
 
@@ -289,7 +296,8 @@ func (t *thread) write(p *piece, off, size int, addr uint64) {
 	for i := range marks {
 		m := &marks[i]
 		m.renew(of, p.block)
-		m.write(own, addr)
+		m.settle(t.block)
+		m.write(t.block, own, addr)
 	}
 }
 
@@ -301,9 +309,9 @@ func (b *block) launchOf(p *piece) int32 {
 	return b.launch
 }
 
-// ordered reports whether a barrier, or nothing at all, stands between two accesses.
-func ordered(a, b access) bool {
-	return a.block == b.block && (a.thread == b.thread || a.epoch != b.epoch || a.sameWarp(b) && a.round != b.round)
+// ordered reports whether a barrier, or nothing at all, stands between an access and one of the block.
+func (of *block) ordered(a, b access) bool {
+	return of.past(a) || a.block == b.block && (a.thread == b.thread || a.epoch != b.epoch || a.sameWarp(b) && a.round != b.round)
 }
 
 // renew forgets the accesses of earlier launches. In memory of a block it forgets all that was
@@ -315,14 +323,14 @@ func (m *mark) renew(of int32, block bool) {
 	}
 }
 
-func (m *mark) read(own access, addr uint64) {
-	if m.writer.block >= 0 && !ordered(m.writer, own) {
+func (m *mark) read(of *block, own access, addr uint64) {
+	if m.writer.block >= 0 && !of.ordered(m.writer, own) {
 		panic(fault(fmt.Sprintf("reads %#x, which thread %d of block %d writes without a barrier between", addr, m.writer.thread, m.writer.block)))
 	}
 	switch {
 	case m.reader.block < 0:
 	case m.reader.block != own.block:
-		m.blocks = true
+		m.blocks, m.clusters = !of.past(m.reader) || m.clusters, m.clusters || !of.near(m.reader)
 	case m.reader.epoch == own.epoch && !m.reader.sameWarp(own):
 		m.warps = true
 	case m.reader.epoch == own.epoch && m.reader.round == own.round:
@@ -335,11 +343,11 @@ func (m *mark) read(own access, addr uint64) {
 	m.reader = own
 }
 
-func (m *mark) write(own access, addr uint64) {
+func (m *mark) write(of *block, own access, addr uint64) {
 	switch {
-	case m.writer.block >= 0 && !ordered(m.writer, own):
+	case m.writer.block >= 0 && !of.ordered(m.writer, own):
 		panic(fault(fmt.Sprintf("writes %#x, which thread %d of block %d writes too without a barrier between", addr, m.writer.thread, m.writer.block)))
-	case m.reader.block >= 0 && (m.blocks || !ordered(m.reader, own) || m.reader.epoch == own.epoch && (m.warps || m.readers && m.reader.round == own.round)):
+	case m.reader.block >= 0 && (m.blocks || !of.ordered(m.reader, own) || m.reader.epoch == own.epoch && (m.warps || m.readers && m.reader.round == own.round)):
 		panic(fault(fmt.Sprintf("writes %#x, which thread %d of block %d reads without a barrier between", addr, m.reader.thread, m.reader.block)))
 	}
 	m.written, m.writer = true, own

@@ -11,7 +11,8 @@ import (
 
 // special are the registers that say which thread runs.
 var special = map[string]func(t *thread) uint64{
-	"%tid.x": func(t *thread) uint64 { return uint64(t.id[0]) }, "%tid.y": func(t *thread) uint64 { return uint64(t.id[1]) }, "%tid.z": func(t *thread) uint64 { return uint64(t.id[2]) },
+	"%cluster_ctarank": func(t *thread) uint64 { return uint64(t.block.rank()) },
+	"%tid.x":           func(t *thread) uint64 { return uint64(t.id[0]) }, "%tid.y": func(t *thread) uint64 { return uint64(t.id[1]) }, "%tid.z": func(t *thread) uint64 { return uint64(t.id[2]) },
 	"%ntid.x": func(t *thread) uint64 { return uint64(t.block.size[0]) }, "%ntid.y": func(t *thread) uint64 { return uint64(t.block.size[1]) }, "%ntid.z": func(t *thread) uint64 { return uint64(t.block.size[2]) },
 	"%ctaid.x": func(t *thread) uint64 { return uint64(t.block.id[0]) }, "%ctaid.y": func(t *thread) uint64 { return uint64(t.block.id[1]) }, "%ctaid.z": func(t *thread) uint64 { return uint64(t.block.id[2]) },
 	"%nctaid.x": func(t *thread) uint64 { return uint64(t.block.grid[0]) }, "%nctaid.y": func(t *thread) uint64 { return uint64(t.block.grid[1]) }, "%nctaid.z": func(t *thread) uint64 { return uint64(t.block.grid[2]) },

@@ -47,6 +47,7 @@ type Kernel struct {
 	shared int            // bytes of shared memory
 	local  int            // bytes of local memory of a thread
 	most   int            // threads of a block, 0 without a bound
+	team   int            // blocks of a cluster, 0 without clusters
 	code   []instruction
 
 	// What the registers of a thread hold at first: constants are registers, too, and so are the
@@ -107,6 +108,7 @@ const (
 	branch
 	exit
 	barrier
+	clusterBarrier
 	shuffle
 )
 
@@ -148,6 +150,7 @@ type parser struct {
 	locals map[string]int
 	labels map[string]int
 	jumps  map[int]string // labels by the indices of branches
+	arrive int            // how many instructions the kernel had after the last arrival at a barrier of clusters
 }
 
 func (p *parser) read(line string) error {
@@ -259,6 +262,13 @@ func (p *parser) readHeader(line string) error {
 			}
 			p.kernel.most *= n
 		}
+		return nil
+	case words[0] == ".reqnctapercluster":
+		n, err := strconv.Atoi(strings.Join(words[1:], ""))
+		if err != nil || n < 1 || n > mostTeam {
+			return fmt.Errorf("want up to %d blocks of a cluster, found %q", mostTeam, line)
+		}
+		p.kernel.team = n
 		return nil
 	case words[0] == ")", words[0][0] == '.' && words[0] != ".param":
 		return nil // the end of the list, or a directive such as .minnctapersm
@@ -391,6 +401,10 @@ func (p *parser) instruction(line string) error {
 			err = warpBarrier(&in, args)
 			break
 		}
+		if slices.Contains(words, "cluster") {
+			err = p.clusterBarrier(&in, words)
+			break
+		}
 		if len(args) != 1 || args[0] != "0" {
 			return fmt.Errorf("only barrier 0 of all threads is known, found %q", line)
 		}
@@ -399,6 +413,8 @@ func (p *parser) instruction(line string) error {
 		err = p.shuffle(&in, words, args)
 	case "vote":
 		err = p.vote(&in, words, args)
+	case "mapa":
+		err = p.mapShared(&in, words, args)
 	case "cp":
 		err = p.async(&in, words, args)
 	case "mma":

@@ -7,8 +7,8 @@
 //
 // The tests record launches, with what the interpreter left in memory. clang++-19 compiles the source for
 // the host with sanitizers: once with that of threads, once with those of addresses and of undefined
-// behaviour. The threads of a block are threads of the host, and a barrier is one of theirs (gpu/gpu.h,
-// gpu/replay.cc). The launches run again, and all memory must be the same, bit for bit.
+// behaviour. The threads of a block, or of all blocks of a cluster, are threads of the host, and a barrier is one of theirs
+// (gpu/gpu.h, gpu/replay.cc). The launches run again, and all memory must be the same, bit for bit.
 //
 // With -mutants N it changes each source in N places, one after the other, and prints what finds each change:
 // the launches on the host, or a test of package cuda, of which -test is the binary. host/mutants.csv has the
@@ -59,16 +59,23 @@ func rewrite(source string) string {
 	})
 }
 
-var entry = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(`)
+var (
+	entry = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\([^)]*\)([^{]*)`)
+	team  = regexp.MustCompile(`\.reqnctapercluster (\d+)`)
+)
 
 // table returns the source of a program for a file of kernels, of which ptx has the names.
 func table(file, ptx string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#include \"gpu.h\"\n#include %q\nconst gpu::Entry gpu::entries[] = {\n", file)
 	for _, m := range entry.FindAllStringSubmatch(ptx, -1) {
-		fmt.Fprintf(&b, "\t{%q, [](const unsigned long long *v) { gpu::call(%s, v); }},\n", m[1], m[1])
+		blocks := "1" // of a cluster
+		if t := team.FindStringSubmatch(m[2]); t != nil {
+			blocks = t[1]
+		}
+		fmt.Fprintf(&b, "\t{%q, %s, [](const unsigned long long *v) { gpu::call(%s, v); }},\n", m[1], blocks, m[1])
 	}
-	b.WriteString("\t{nullptr, nullptr},\n};\n")
+	b.WriteString("\t{},\n};\n")
 	return b.String()
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 namespace gpu {
-struct Place { int thread[3], threads[3], block[3], blocks[3]; };
+struct Place { int thread[3], threads[3], block[3], blocks[3], rank; };
 extern thread_local Place place;
 } // namespace gpu
 
@@ -17,6 +17,7 @@ inline int __nvvm_read_ptx_sreg_ctaid_z() { return gpu::place.block[2]; }
 inline int __nvvm_read_ptx_sreg_nctaid_x() { return gpu::place.blocks[0]; }
 inline int __nvvm_read_ptx_sreg_nctaid_y() { return gpu::place.blocks[1]; }
 inline int __nvvm_read_ptx_sreg_nctaid_z() { return gpu::place.blocks[2]; }
+inline int __nvvm_read_ptx_sreg_cluster_ctarank() { return gpu::place.rank; }
 
 void __nvvm_bar_sync(int);
 void __nvvm_bar_warp_sync(int);
@@ -54,6 +55,10 @@ inline double upper(double x) { return __builtin_bit_cast(double, __builtin_bit_
 } // namespace gpu
 inline void rsqrt_approx_ftz_f64(double &y, double x) { y = gpu::upper(1 / gpu::root(gpu::upper(x))); }
 inline double __nvvm_rcp_approx_ftz_d(double x) { return gpu::upper(1 / gpu::upper(x)); }
+
+// A barrier of a cluster, of which the source has both instructions. The memory of the blocks of a cluster is an array.
+void barrier_cluster_arrive_aligned();
+template <class M> void mapa_u64(M *&to, M *from, int rank) { to = from + (rank - gpu::place.rank); }
 
 inline void mul_wide_u32(unsigned long long &v, unsigned x, unsigned y) { v = (unsigned long long)x * y; }
 
@@ -104,9 +109,10 @@ template <class, int... I> struct IndicesOf { static Indices<I...> list() { retu
 template <class... P, int... I> void pass(void (*kernel)(P...), const unsigned long long *v, Indices<I...>) { kernel(parameter<P>(v[I])...); }
 template <class... P> void call(void (*kernel)(P...), const unsigned long long *v) { pass(kernel, v, __make_integer_seq<IndicesOf, int, sizeof...(P)>::list()); }
 
-// An Entry is a kernel by its name. The table ends with a null.
+// An Entry is a kernel by its name, and how many blocks a cluster has. The table ends with a null.
 struct Entry {
 	const char *name;
+	int team;
 	void (*run)(const unsigned long long *params);
 };
 extern const Entry entries[];

@@ -11,18 +11,19 @@
 
 using namespace gpu;
 typedef unsigned long long u64;
-constexpr int lanes = 32, mostWarps = 32, deadline = 120; // seconds of a launch
+constexpr int lanes = 32, mostWarps = 64, mostTeam = 8, deadline = 120; // seconds of a launch
 
 thread_local Place gpu::place;
-static thread_local int number, turn; // of a thread in its block; which slots its warp exchanges by
-static pthread_barrier_t ofBlock, ofGrid, ofWarp[mostWarps];
+static thread_local int number, turn, ownWarp; // of a thread in its block; which slots its warp exchanges by
+static pthread_barrier_t ofBlock[mostTeam], ofTeam, ofGrid, ofWarp[mostWarps]; // of the blocks that run at a time
 static Lanes slots[2][mostWarps];
 
-void __nvvm_bar_sync(int) { pthread_barrier_wait(&ofBlock); }
-void __nvvm_bar_warp_sync(int) { pthread_barrier_wait(&ofWarp[number / lanes]); }
+void __nvvm_bar_sync(int) { pthread_barrier_wait(&ofBlock[place.rank]); }
+void __nvvm_bar_warp_sync(int) { pthread_barrier_wait(&ofWarp[ownWarp]); }
+void barrier_cluster_arrive_aligned() { pthread_barrier_wait(&ofTeam); }
 int gpu::ownLane() { return number % lanes; }
 const Lanes &gpu::exchange(const u64 *own, int count) {
-	Lanes &all = slots[turn ^= 1][number / lanes]; // a warp is at most one exchange ahead
+	Lanes &all = slots[turn ^= 1][ownWarp]; // a warp is at most one exchange ahead
 	memcpy(all[ownLane()], own, count * sizeof *own);
 	__nvvm_bar_warp_sync(-1);
 	return all;
@@ -44,10 +45,12 @@ static std::vector<u64> params;
 static int blocks[3], threads[3];
 
 static void *run(void *of) {
-	number = (int)(u64)of;
-	for (int b = 0; b < blocks[0] * blocks[1] * blocks[2]; b++) {
+	int n = threads[0] * threads[1] * threads[2], rank = (int)(u64)of / n;
+	number = (int)(u64)of % n;
+	ownWarp = rank * ((n + lanes - 1) / lanes) + number / lanes;
+	for (int b = rank; b < blocks[0] * blocks[1] * blocks[2]; b += entry->team) {
 		place = {{number % threads[0], number / threads[0] % threads[1], number / (threads[0] * threads[1])}, {threads[0], threads[1], threads[2]},
-			{b % blocks[0], b / blocks[0] % blocks[1], b / (blocks[0] * blocks[1])}, {blocks[0], blocks[1], blocks[2]}};
+			{b % blocks[0], b / blocks[0] % blocks[1], b / (blocks[0] * blocks[1])}, {blocks[0], blocks[1], blocks[2]}, rank};
 		entry->run(params.data());
 		pthread_barrier_wait(&ofGrid);
 	}
@@ -117,15 +120,21 @@ static bool replay(const char *name) {
 		}
 	}
 	int n = threads[0] * threads[1] * threads[2];
-	pthread_barrier_init(&ofBlock, nullptr, n);
-	pthread_barrier_init(&ofGrid, nullptr, n);
-	for (int w = 0; w < (n + lanes - 1) / lanes; w++) pthread_barrier_init(&ofWarp[w], nullptr, n - w * lanes < lanes ? n - w * lanes : lanes);
+	int warps = (n + lanes - 1) / lanes, team = entry->team;
+	if (team > mostTeam || team * warps > mostWarps || blocks[0] % team) abort();
+	for (int r = 0; r < team; r++) pthread_barrier_init(&ofBlock[r], nullptr, n);
+	pthread_barrier_init(&ofTeam, nullptr, team * n);
+	pthread_barrier_init(&ofGrid, nullptr, team * n);
+	for (int w = 0; w < team * warps; w++) {
+		int rest = n - w % warps * lanes;
+		pthread_barrier_init(&ofWarp[w], nullptr, rest < lanes ? rest : lanes);
+	}
 	pthread_attr_t small;
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 1 << 20);
-	std::vector<pthread_t> all(n);
+	std::vector<pthread_t> all(team * n);
 	alarm(deadline); // threads wait forever where not all reach a barrier
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < team * n; i++) {
 		if (pthread_create(&all[i], &small, run, (void *)(u64)i)) abort();
 	}
 	for (pthread_t t : all) pthread_join(t, nullptr);

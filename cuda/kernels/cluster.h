@@ -1,0 +1,28 @@
+// Clusters of blocks that run together, which cards of compute capability 9.0 and later have.
+#pragma once
+#include "number.h"
+
+// A cluster has so many blocks, as on each such card. CLUSTER begins a kernel of them: compile.sh makes its bound of blocks
+// their number, for which clang 19 has no attribute.
+constexpr int clusterBlocks = 8;
+#define CLUSTER KERNEL __attribute__((launch_bounds(maxThreads, 1, clusterBlocks)))
+
+DEVICE int clusterRank() { return __nvvm_read_ptx_sreg_cluster_ctarank(); }
+
+// clusterBarrier waits for all threads of the cluster, and what they wrote.
+DEVICE void clusterBarrier() { asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory"); }
+
+// OF_BLOCK declares shared memory that other blocks of the cluster use, too. On the host their threads are beside
+// each other.
+#ifdef __CUDA__
+#define OF_BLOCK(T, name) SHARED T name
+#else
+#define OF_BLOCK(T, name) static T name##OfAll[clusterBlocks]; T &name = name##OfAll[clusterRank()]
+#endif
+
+// ofBlock returns the m of a block.
+template <class M> DEVICE M &ofBlock(M &m, int rank) {
+	M *to;
+	asm("mapa.u64 %0, %1, %2;" : "=l"(to) : "l"(&m), "r"(rank));
+	return *to;
+}

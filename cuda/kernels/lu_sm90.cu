@@ -1,0 +1,219 @@
+// Panels of factors P·A = L·U, which the blocks of a cluster eliminate together.
+#include "cluster.h"
+#include "floats.h"
+
+// Threads have up to ownRows rows of a panel of up to panelCols columns, of which they hold partCols in registers.
+constexpr int panelCols = 64, partCols = 16, ownRows = 4, mostWarps = maxThreads / lanes; // as in cuda/solve.go
+
+// A Choice is a row for the next pivot.
+template <class T> struct Choice {
+	u64 size;       // of its element in the column of the pivot, or 0 for none
+	int place, row; // in P·A, and in A
+	T v[partCols];
+};
+
+// chosen returns the choice of the largest size, and of those the one that is first in P·A.
+template <class T> INLINE const Choice<T> &chosen(const Choice<T> *of, int count) {
+	u64 best = of[0].size;
+	int place = of[0].place, at = 0;
+#pragma unroll
+	for (int i = 1; i < mostWarps; i++) {
+		if (i >= count) break;
+		u64 size = of[i].size;
+		int other = of[i].place;
+		if (size > best || (size == best && other < place)) {
+			best = size;
+			place = other;
+			at = i;
+		}
+	}
+	return of[at];
+}
+
+// The shared memory of a block.
+template <class T> struct Panel {
+	Choice<T> ofWarps[mostWarps], ofBlocks[2][clusterBlocks];
+	int rows[panelCols]; // of the pivots
+	T u[panelCols - partCols][partCols], l[partCols][partCols];
+	T tile[mostWarps][lanes][partCols + 1];
+};
+
+// Eliminates the columns of a panel, with partial pivoting. Its rows stay where they are, and their places in P·A are
+// in the pivots: row j of P·A was exchanged with row pivots[j]. Both are counted in the matrix, whose row `top` is the first of
+// the panel.
+//
+// Parts of 16 columns are eliminated one after the other. Before, columns 0 to lo-1 are applied to a part:
+// each block solves U = L⁻¹·A for its rows 0 to lo-1 of P·A, and its threads subtract products with U from their rows.
+template <class T> INLINE void panelColumns(T *x, i64 down, int rows, int width, i64 *pivots, i64 top) {
+	OF_BLOCK(Panel<T>, m);
+	int me = (int)threadX(), lane = me % lanes, warp = me / lanes, all = (int)threads(), rank = clusterRank();
+	T(&tile)[lanes][partCols + 1] = m.tile[warp];
+	auto begin = [&](int q) { return (q * clusterBlocks + rank) * all + warp * lanes; }; // the first of the warp's rows q
+	// each calls f with the elements of rows q of the warp in 16 columns, so that neighbouring lanes have neighbours.
+	auto each = [&](int q, int from, int to, auto f) __attribute__((always_inline)) {
+#pragma unroll 8
+		for (int e = lane; e < lanes * partCols; e += lanes) {
+			int i = e / partCols, j = e % partCols;
+			if (begin(q) + i < rows && from + j < to) f(tile[i][j], x[(begin(q) + i) * down + from + j]);
+		}
+	};
+	int place[ownRows];
+#pragma unroll
+	for (int q = 0; q < ownRows; q++) place[q] = begin(q) + lane < rows ? begin(q) + lane : -1;
+#pragma unroll 1
+	for (int lo = 0; lo < width; lo += partCols) {
+		T v[ownRows][partCols];
+#pragma unroll
+		for (int q = 0; q < ownRows; q++) {
+#pragma unroll
+			for (int k = 0; k < partCols; k++) v[q][k] = 0;
+			if (begin(q) >= rows) continue;
+			warpBarrier();
+			each(q, lo, width, [](T &t, T &a) { t = a; });
+			warpBarrier();
+#pragma unroll
+			for (int k = 0; k < partCols; k++) v[q][k] = place[q] >= 0 && lo + k < width ? tile[lane][k] : 0;
+		}
+		for (int e = me; e < lo * partCols; e += all) {
+			int i = e / partCols, j = e % partCols;
+			m.u[i][j] = lo + j < width ? x[m.rows[i] * down + lo + j] : 0;
+		}
+#pragma unroll 1
+		for (int p = 0; p < lo; p += partCols) {
+			for (int e = me; e < partCols * partCols; e += all) {
+				int i = e / partCols, j = e % partCols;
+				m.l[i][j] = j < i ? x[m.rows[p + i] * down + p + j] : 0;
+			}
+			barrier();
+			if (me < partCols) { // a thread solves for a column
+				T u[partCols];
+#pragma unroll
+				for (int i = 0; i < partCols; i++) {
+					u[i] = m.u[p + i][me];
+#pragma unroll
+					for (int k = 0; k < i; k++) u[i] = fma(-m.l[i][k], u[k], u[i]);
+					m.u[p + i][me] = u[i];
+				}
+			}
+			barrier();
+			for (int e = (p + partCols) * partCols + me; e < lo * partCols; e += all) {
+				int i = e / partCols, j = e % partCols;
+				T s = m.u[i][j];
+				for (int k = 0; k < partCols; k++) s = fma(-x[m.rows[i] * down + p + k], m.u[p + k][j], s);
+				m.u[i][j] = s;
+			}
+#pragma unroll
+			for (int q = 0; q < ownRows; q++) {
+				if (begin(q) >= rows) continue;
+				warpBarrier();
+				each(q, p, width, [](T &t, T &a) { t = a; });
+				warpBarrier();
+#pragma unroll 4
+				for (int k = 0; k < partCols; k++) {
+					T l = place[q] >= lo ? tile[lane][k] : 0;
+#pragma unroll
+					for (int j = 0; j < partCols; j++) v[q][j] = fma(-l, m.u[p + k][j], v[q][j]);
+				}
+			}
+			barrier();
+		}
+#pragma unroll
+		for (int q = 0; q < ownRows; q++) {
+			if (place[q] < 0 || place[q] >= lo) continue;
+#pragma unroll
+			for (int k = 0; k < partCols; k++) v[q][k] = m.u[place[q]][k];
+		}
+		clusterBarrier(); // all blocks are there, and none reads this part any more
+#pragma unroll 1
+		for (int k = 0; k < partCols && lo + k < width; k++) {
+			int j = lo + k, rest = partCols - k;
+			u64 best = 0;
+			int at = 0;
+#pragma unroll
+			for (int q = 0; q < ownRows; q++) {
+				u64 now = place[q] >= j ? size(v[q][0]) : 0;
+				if (now > best || (now == best && place[q] < at)) {
+					best = now;
+					at = place[q];
+				}
+			}
+			u64 most = best;
+			int first = at;
+			for (int mask = lanes / 2; mask > 0; mask /= 2) {
+				u64 other = crossed(most, mask);
+				int i = crossed(first, mask);
+				if (other > most || (other == most && i < first)) {
+					most = other;
+					first = i;
+				}
+			}
+			Choice<T> &mine = m.ofWarps[warp];
+			if (most == 0) {
+				if (lane == 0) mine.size = 0, mine.place = mine.row = 0;
+			} else if (best == most && at == first) {
+				mine.size = most;
+				mine.place = at;
+#pragma unroll
+				for (int q = 0; q < ownRows; q++) {
+					if (place[q] != at) continue;
+					mine.row = begin(q) + lane;
+#pragma unroll
+					for (int i = 0; i < partCols; i++) mine.v[i] = v[q][i];
+				}
+			}
+			barrier();
+			if (warp == 0) { // four lanes for each block
+				const Choice<T> &c = chosen(m.ofWarps, all / lanes);
+				Choice<T> &to = ofBlock(m, lane / 4).ofBlocks[k & 1][rank];
+				if (lane % 4 == 0) {
+					to.size = c.size;
+					to.place = c.place;
+					to.row = c.row;
+				}
+				for (int i = lane % 4; i < partCols && c.size; i += 4) to.v[i] = c.v[i];
+			}
+			clusterBarrier();
+			const Choice<T> &c = chosen(m.ofBlocks[k & 1], clusterBlocks);
+			int far = c.place;
+			T pivot = c.v[0], l[ownRows];
+			if (me == 0) {
+				m.rows[j] = c.row;
+				if (rank == 0) pivots[top + j] = top + far;
+			}
+#pragma unroll
+			for (int q = 0; q < ownRows; q++) {
+				if (place[q] == far) place[q] = j;
+				else if (place[q] == j) place[q] = far;
+				l[q] = v[q][0];
+				if (place[q] > j && pivot != 0) l[q] /= pivot;
+			}
+			// Columns move to the left. The one that is done takes the place of the last.
+#pragma unroll
+			for (int i = 0; i < partCols; i++) {
+				if (i == rest - 1) {
+#pragma unroll
+					for (int q = 0; q < ownRows; q++) v[q][i] = l[q];
+				}
+				if (i >= rest - 1) continue;
+				T p = c.v[i + 1];
+#pragma unroll
+				for (int q = 0; q < ownRows; q++) v[q][i] = place[q] > j ? fma(-l[q], p, v[q][i + 1]) : v[q][i + 1];
+			}
+		}
+#pragma unroll
+		for (int q = 0; q < ownRows; q++) {
+			if (begin(q) >= rows) continue;
+			warpBarrier();
+#pragma unroll
+			for (int k = 0; k < partCols; k++) tile[lane][k] = v[q][partCols - 1 - k];
+			warpBarrier();
+			each(q, lo, width, [](T &t, T &a) { a = t; });
+		}
+		clusterBarrier(); // others read these rows
+	}
+}
+
+#define KERNELS(T, name) \
+	CLUSTER panelColumns##name(T *x, i64 down, i64 rows, i64 width, i64 *pivots, i64 top) { panelColumns(x, down, (int)rows, (int)width, pivots, top); }
+KERNELS(double, F64)
+KERNELS(float, F32)
