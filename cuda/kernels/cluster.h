@@ -9,6 +9,16 @@ constexpr int clusterBlocks = 8;
 
 DEVICE int clusterRank() { return __nvvm_read_ptx_sreg_cluster_ctarank(); }
 
+// warpMost and warpLeast return the largest and the smallest number of the lanes.
+DEVICE unsigned warpMost(unsigned v) {
+	asm volatile("redux.sync.max.u32 %0, %1, -1;" : "=r"(v) : "r"(v));
+	return v;
+}
+DEVICE unsigned warpLeast(unsigned v) {
+	asm volatile("redux.sync.min.u32 %0, %1, -1;" : "=r"(v) : "r"(v));
+	return v;
+}
+
 // clusterBarrier waits for all threads of the cluster, and what they wrote.
 DEVICE void clusterBarrier() { asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory"); }
 

@@ -12,22 +12,17 @@ template <class T> struct Choice {
 	T v[partCols];
 };
 
-// chosen returns the choice of the largest size, and of those the one that is first in P·A.
+// chosen returns the least key of the lanes with the largest size.
+DEVICE unsigned chosen(u64 size, unsigned key) {
+	unsigned high = warpMost((unsigned)(size >> 32)), low = warpMost(size >> 32 == high ? (unsigned)size : 0);
+	return warpLeast(size == ((u64)high << 32 | low) ? key : ~0u);
+}
+
+// chosen returns the choice with the largest size, and of those the one that is first in P·A. A warp calls it.
 template <class T> INLINE const Choice<T> &chosen(const Choice<T> *of, int count) {
-	u64 best = of[0].size;
-	int place = of[0].place, at = 0;
-#pragma unroll
-	for (int i = 1; i < mostWarps; i++) {
-		if (i >= count) break;
-		u64 size = of[i].size;
-		int other = of[i].place;
-		if (size > best || (size == best && other < place)) {
-			best = size;
-			place = other;
-			at = i;
-		}
-	}
-	return of[at];
+	int i = (int)threadX() % lanes;
+	bool there = i < count;
+	return of[chosen(there ? of[i].size : 0, there ? (unsigned)of[i].place * mostWarps + i : ~0u) % mostWarps];
 }
 
 // The shared memory of a block.
@@ -35,6 +30,7 @@ template <class T> struct Panel {
 	Choice<T> ofWarps[mostWarps], ofBlocks[2][clusterBlocks];
 	int rows[panelCols]; // of the pivots
 	T u[panelCols - partCols][partCols], l[partCols][partCols];
+	T pivots[partCols][partCols]; // rows of U, each from its diagonal on
 	T tile[mostWarps][lanes][partCols + 1];
 };
 
@@ -43,11 +39,13 @@ template <class T> struct Panel {
 // the panel.
 //
 // Parts of 16 columns are eliminated one after the other. Before, columns 0 to lo-1 are applied to a part:
-// each block solves U = L⁻¹·A for its rows 0 to lo-1 of P·A, and its threads subtract products with U from their rows.
+// each block solves U = L⁻¹·A for rows 0 to lo-1 of P·A, and its threads subtract products with U from their rows. So do they when
+// a column is eliminated. What this makes of rows of pivots is not used: these are in shared memory.
 template <class T> INLINE void panelColumns(T *x, i64 down, int rows, int width, i64 *pivots, i64 top) {
 	OF_BLOCK(Panel<T>, m);
 	int me = (int)threadX(), lane = me % lanes, warp = me / lanes, all = (int)threads(), rank = clusterRank();
 	T(&tile)[lanes][partCols + 1] = m.tile[warp];
+	constexpr T small = sizeof(T) == 8 ? (T)0x1p-1000 : (T)0x1p-120; // a quotient by a pivot of less may not be a product
 	auto begin = [&](int q) { return (q * clusterBlocks + rank) * all + warp * lanes; }; // the first of the warp's rows q
 	// each calls f with the elements of rows q of the warp in 16 columns, so that neighbouring lanes have neighbours.
 	auto each = [&](int q, int from, int to, auto f) __attribute__((always_inline)) {
@@ -110,52 +108,37 @@ template <class T> INLINE void panelColumns(T *x, i64 down, int rows, int width,
 				warpBarrier();
 #pragma unroll 4
 				for (int k = 0; k < partCols; k++) {
-					T l = place[q] >= lo ? tile[lane][k] : 0;
+					T l = place[q] >= 0 ? tile[lane][k] : 0;
 #pragma unroll
 					for (int j = 0; j < partCols; j++) v[q][j] = fma(-l, m.u[p + k][j], v[q][j]);
 				}
 			}
 			barrier();
 		}
-#pragma unroll
-		for (int q = 0; q < ownRows; q++) {
-			if (place[q] < 0 || place[q] >= lo) continue;
-#pragma unroll
-			for (int k = 0; k < partCols; k++) v[q][k] = m.u[place[q]][k];
-		}
 		clusterBarrier(); // all blocks are there, and none reads this part any more
 #pragma unroll 1
 		for (int k = 0; k < partCols && lo + k < width; k++) {
 			int j = lo + k, rest = partCols - k;
 			u64 best = 0;
-			int at = 0;
+			unsigned at = ~0u;
 #pragma unroll
 			for (int q = 0; q < ownRows; q++) {
 				u64 now = place[q] >= j ? size(v[q][0]) : 0;
-				if (now > best || (now == best && place[q] < at)) {
+				if (now > best || (now == best && (unsigned)place[q] < at)) {
 					best = now;
 					at = place[q];
 				}
 			}
-			u64 most = best;
-			int first = at;
-			for (int mask = lanes / 2; mask > 0; mask /= 2) {
-				u64 other = crossed(most, mask);
-				int i = crossed(first, mask);
-				if (other > most || (other == most && i < first)) {
-					most = other;
-					first = i;
-				}
-			}
+			unsigned place0 = chosen(best, best ? at : ~0u);
 			Choice<T> &mine = m.ofWarps[warp];
-			if (most == 0) {
+			if (place0 == ~0u) {
 				if (lane == 0) mine.size = 0, mine.place = mine.row = 0;
-			} else if (best == most && at == first) {
-				mine.size = most;
+			} else if (best && at == place0) {
+				mine.size = best;
 				mine.place = at;
 #pragma unroll
 				for (int q = 0; q < ownRows; q++) {
-					if (place[q] != at) continue;
+					if (place[q] != (int)at) continue;
 					mine.row = begin(q) + lane;
 #pragma unroll
 					for (int i = 0; i < partCols; i++) mine.v[i] = v[q][i];
@@ -175,7 +158,9 @@ template <class T> INLINE void panelColumns(T *x, i64 down, int rows, int width,
 			clusterBarrier();
 			const Choice<T> &c = chosen(m.ofBlocks[k & 1], clusterBlocks);
 			int far = c.place;
-			T pivot = c.v[0], l[ownRows];
+			T pivot = c.v[0], ratio = 1 / pivot, l[ownRows];
+			bool quick = magnitude(pivot) >= small && magnitude(pivot) <= 1 / small;
+			if (me < partCols) m.pivots[k][me] = c.v[me];
 			if (me == 0) {
 				m.rows[j] = c.row;
 				if (rank == 0) pivots[top + j] = top + far;
@@ -185,7 +170,8 @@ template <class T> INLINE void panelColumns(T *x, i64 down, int rows, int width,
 				if (place[q] == far) place[q] = j;
 				else if (place[q] == j) place[q] = far;
 				l[q] = v[q][0];
-				if (place[q] > j && pivot != 0) l[q] /= pivot;
+				if (quick) l[q] *= ratio;
+				else if (pivot != 0) l[q] /= pivot;
 			}
 			// Columns move to the left. The one that is done takes the place of the last.
 #pragma unroll
@@ -195,17 +181,23 @@ template <class T> INLINE void panelColumns(T *x, i64 down, int rows, int width,
 					for (int q = 0; q < ownRows; q++) v[q][i] = l[q];
 				}
 				if (i >= rest - 1) continue;
-				T p = c.v[i + 1];
+				T p = c.v[(i + 1) % partCols];
 #pragma unroll
-				for (int q = 0; q < ownRows; q++) v[q][i] = place[q] > j ? fma(-l[q], p, v[q][i + 1]) : v[q][i + 1];
+				for (int q = 0; q < ownRows; q++) v[q][i] = fma(-l[q], p, v[q][(i + 1) % partCols]);
 			}
 		}
+		barrier();
 #pragma unroll
 		for (int q = 0; q < ownRows; q++) {
 			if (begin(q) >= rows) continue;
 			warpBarrier();
+			int i = place[q] - lo;
 #pragma unroll
-			for (int k = 0; k < partCols; k++) tile[lane][k] = v[q][partCols - 1 - k];
+			for (int k = 0; k < partCols; k++) {
+				tile[lane][k] = v[q][partCols - 1 - k];
+				if (place[q] >= 0 && i < 0) tile[lane][k] = m.u[place[q]][k];
+				if (i >= 0 && i <= k && lo + k < width) tile[lane][k] = m.pivots[i][k - i];
+			}
 			warpBarrier();
 			each(q, lo, width, [](T &t, T &a) { a = t; });
 		}

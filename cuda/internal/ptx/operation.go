@@ -782,6 +782,39 @@ func (p *parser) vote(in *instruction, words, args []string) (err error) {
 	return nil
 }
 
+// reduce reads redux.sync, which gives the lanes of a warp the largest or the smallest of their numbers.
+func (p *parser) reduce(in *instruction, words, args []string) (err error) {
+	name := strings.Join(words, ".")
+	if name != "redux.sync.max.u32" && name != "redux.sync.min.u32" || len(args) != 3 || args[2] != "-1" {
+		return fmt.Errorf("only the largest and the smallest u32 of a whole warp are known")
+	}
+	in.kind = shuffle
+	if in.to, err = p.target(args[0]); err != nil {
+		return err
+	}
+	if in.a, err = p.source(args[1], "u32"); err != nil {
+		return err
+	}
+	set, get, choose := in.to, in.a, func(x, y uint64) uint64 { return max(x, y) }
+	if words[2] == "min" {
+		choose = func(x, y uint64) uint64 { return min(x, y) }
+	}
+	in.all = func(lanes []thread) bool {
+		if len(lanes) < warp {
+			return false
+		}
+		of := truncate(lanes[0].regs[get], 4)
+		for i := range lanes {
+			of = choose(of, truncate(lanes[i].regs[get], 4))
+		}
+		for i := range lanes {
+			lanes[i].regs[set] = of
+		}
+		return true
+	}
+	return nil
+}
+
 // multiply reads mma.sync of double: D = A·B + C, where A has rows×terms elements and B terms×8. Lane i
 // has the elements a[i/4 + 8·(h%(rows/8))][i%4 + 4·(h/(rows/8))], b[i%4 + 4·h][i/4] and
 // c[i/4 + 8·(h/2)][2·(i%4) + h%2]. The hardware's order of summation is not specified. Here it is that of

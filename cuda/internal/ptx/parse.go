@@ -413,6 +413,8 @@ func (p *parser) instruction(line string) error {
 		err = p.shuffle(&in, words, args)
 	case "vote":
 		err = p.vote(&in, words, args)
+	case "redux":
+		err = p.reduce(&in, words, args)
 	case "mapa":
 		err = p.mapShared(&in, words, args)
 	case "cp":

@@ -56,6 +56,17 @@ inline double upper(double x) { return __builtin_bit_cast(double, __builtin_bit_
 inline void rsqrt_approx_ftz_f64(double &y, double x) { y = gpu::upper(1 / gpu::root(gpu::upper(x))); }
 inline double __nvvm_rcp_approx_ftz_d(double x) { return gpu::upper(1 / gpu::upper(x)); }
 
+inline void redux_sync_max_u32(unsigned &most, unsigned v) {
+	unsigned long long own = v;
+	const gpu::Lanes &all = gpu::exchange(&own, 1);
+	most = v;
+	for (const auto &of : all) most = of[0] > most ? (unsigned)of[0] : most;
+}
+inline void redux_sync_min_u32(unsigned &least, unsigned v) {
+	redux_sync_max_u32(least, ~v);
+	least = ~least;
+}
+
 // A barrier of a cluster, of which the source has both instructions. The memory of the blocks of a cluster is an array.
 void barrier_cluster_arrive_aligned();
 template <class M> void mapa_u64(M *&to, M *from, int rank) { to = from + (rank - gpu::place.rank); }
