@@ -182,12 +182,12 @@ func (s *luSystems[T]) factor(ratios uint64) {
 // eliminate eliminates columns lo to hi-1, by halves. The columns before lo have been applied to them. Rows are exchanged in columns
 // first to end-1. Column n is the order of the rows.
 func (s *luSystems[T]) eliminate(on stacks[T], lo, hi, first, end int) {
-	if panel := s.lu.block(lo, s.lu.rows, lo, hi); hi-lo <= panelCols && s.together(panel.rows) {
-		s.pivotTogether(on, panel, lo)
-		s.exchange(on, lo, hi, lo, first, end)
+	if hi-lo <= panelCols && s.together(s.lu.rows-lo) {
+		s.pivotTogether(on, lo, hi, first, end)
 		return
-	} else if hi-lo <= pivotCols {
-		s.pivot(on, panel, lo)
+	}
+	if hi-lo <= pivotCols {
+		s.pivot(on, s.lu.block(lo, s.lu.rows, lo, hi), lo)
 		s.exchange(on, lo, hi, hi, first, end)
 		return
 	}
@@ -252,11 +252,12 @@ func (s *luSystems[T]) together(rows int) bool {
 	return s.count == 1 && s.dev != nil && s.dev.Properties().Capability >= 90 && rows > pivotRows && rows <= ownRows*teamBlocks*warp*teamWarps
 }
 
-// pivotTogether eliminates the columns of a panel in one launch. Its rows stay where they are.
-func (s *luSystems[T]) pivotTogether(on stacks[T], panel stack[T], top int) {
-	threads := warp * min(across(panel.rows, teamBlocks*warp), teamWarps)
+// pivotTogether does what eliminate does for a panel, in one launch.
+func (s *luSystems[T]) pivotTogether(on stacks[T], lo, hi, first, end int) {
+	n := s.lu.rows
+	threads := warp * min(across(n-lo, teamBlocks*warp), teamWarps)
 	on.launch(typed[T]("panelColumns"), grid{[3]int{teamBlocks, 1, 1}, [3]int{threads, 1, 1}},
-		uint64(panel.data.address()), uint64(panel.down), uint64(panel.rows), uint64(panel.cols), s.pivots, uint64(top))
+		uint64(s.lu.data.address()), s.order, s.pivots, uint64(n), uint64(lo), uint64(hi-lo), uint64(first), uint64(end))
 }
 
 // solved returns op(A)⁻¹·(b - op(ta)·y), or the same with the transposes of op(A) and op(ta). b, ta and y may be nil.

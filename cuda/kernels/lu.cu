@@ -1,5 +1,6 @@
 // Factors P·A = L·U of stacks of n×n matrices, and what solves systems with them. The factors of a matrix
 // stand in one matrix, L below the diagonal.
+#include "exchange.h"
 #include "floats.h"
 
 // A Candidate is what some rows of a panel have for the next column: the row with the largest element there, of
@@ -108,53 +109,21 @@ template <class T> INLINE void pivotColumns(T *x, i64 down, i64 batch, i64 rows,
 	}
 }
 
-DEVICE u64 word(double v) { return __builtin_bit_cast(u64, v); }
-DEVICE u64 word(float v) { return __builtin_bit_cast(unsigned, v); }
-DEVICE void set(double &v, u64 word) { v = __builtin_bit_cast(double, word); }
-DEVICE void set(float &v, u64 word) { v = __builtin_bit_cast(float, (unsigned)word); }
-
 // Exchanges rows as they were exchanged in the panel of columns lo to hi-1, in `cols` other columns: those from `from` to end-1, and
-// then those from `begin` on. Column n is the numbers of the rows in order.
-//
-// Up to twice as many rows as there are pivots move. Which row comes to a place, the pivots tell from the last to the first. A
-// block moves 8 columns: it loads all that moves before it stores any.
+// then those from `begin` on. Column n is the numbers of the rows in order. A block does 8 columns.
 constexpr int exchangeCols = 8, mostPivots = 256; // as in cuda/solve.go
 template <class T> DEVICE void exchangeRows(T *x, i64 *order, const i64 *pivots, i64 n, i64 lo, i64 hi, i64 from, i64 begin, i64 end, i64 cols) {
-	SHARED int pivot[mostPivots], to[2 * mostPivots], of[2 * mostPivots];
-	constexpr int rows = maxThreads / exchangeCols, own = 2 * mostPivots / rows; // of a thread
-	int me = (int)threadX(), count = (int)(hi - lo), top = (int)lo;
+	SHARED int pivot[mostPivots];
+	SHARED Move moves[2 * mostPivots];
+	constexpr int groups = maxThreads / exchangeCols;
+	int me = (int)threadX(), count = (int)(hi - lo);
 	i64 each = over(cols + exchangeCols - 1, exchangeCols), b = over(blockX(), each), e = (blockX() - b * each) * exchangeCols + me % exchangeCols, j = from + e;
 	if (j >= end) j += begin - end;
-	x += b * n * n + j;
-	order += b * n;
-	for (int i = me; i < count; i += maxThreads) pivot[i] = (int)pivots[b * n + lo + i] - top;
+	for (int i = me; i < count; i += maxThreads) pivot[i] = (int)(pivots[b * n + lo + i] - lo);
 	barrier();
-	for (int i = me; i < 2 * count; i += maxThreads) {
-		int by = i % count, place = i < count ? by : pivot[by], row = place;
-		bool again = i >= count && place < count; // the place has another i, too
-		for (int k = count - 1; k >= 0; k--) {
-			int p = pivot[k];
-			again = again || (i >= count && k > by && p == place);
-			row = row == k ? p : row == p ? k : row;
-		}
-		to[i] = top + place;
-		of[i] = top + (again ? place : row);
-	}
+	setMoves(moves, pivot, count, (int)lo, maxThreads);
 	barrier();
-	u64 v[own];
-#pragma unroll
-	for (int q = 0; q < own; q++) {
-		int i = me / exchangeCols + q * rows;
-		if (e < cols && i < 2 * count) v[q] = j == n ? (u64)order[of[i]] : word(x[of[i] * n]);
-	}
-	barrier();
-#pragma unroll
-	for (int q = 0; q < own; q++) {
-		int i = me / exchangeCols + q * rows;
-		if (e >= cols || i >= 2 * count || of[i] == to[i]) continue;
-		if (j == n) order[to[i]] = (i64)v[q];
-		else set(x[to[i] * n], v[q]);
-	}
+	moveRows<2 * mostPivots / groups>(x + b * n * n, order + b * n, n, j, moves, e < cols ? 2 * count : 0, me / exchangeCols, groups);
 }
 
 // scaled returns v·2^shift of row i. Null stands for shifts of 0.

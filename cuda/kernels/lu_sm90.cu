@@ -1,5 +1,6 @@
 // Panels of factors P·A = L·U, which the blocks of a cluster eliminate together.
 #include "cluster.h"
+#include "exchange.h"
 #include "floats.h"
 
 // Threads have up to ownRows rows of a panel of up to panelCols columns, of which they hold partCols in registers.
@@ -28,23 +29,28 @@ template <class T> INLINE const Choice<T> &chosen(const Choice<T> *of, int count
 // The shared memory of a block.
 template <class T> struct Panel {
 	Choice<T> ofWarps[mostWarps], ofBlocks[2][clusterBlocks];
-	int rows[panelCols]; // of the pivots
+	int rows[panelCols], places[panelCols]; // of the pivots, in A and in P·A
 	T u[panelCols - partCols][partCols], l[partCols][partCols];
 	T pivots[partCols][partCols]; // rows of U, each from its diagonal on
-	T tile[mostWarps][lanes][partCols + 1];
+	union {
+		T tile[mostWarps][lanes][partCols + 1];
+		Move moves[2 * panelCols];
+	};
 };
 
-// Eliminates the columns of a panel, with partial pivoting. Its rows stay where they are, and their places in P·A are
-// in the pivots: row j of P·A was exchanged with row pivots[j]. Both are counted in the matrix, whose row `top` is the first of
-// the panel.
+// Eliminates columns top to top+width-1 of an n×n matrix, with partial pivoting, and exchanges rows in columns first to end-1. Column
+// n is the numbers of the rows in order. Row j of P·A was exchanged with row pivots[j].
 //
-// Parts of 16 columns are eliminated one after the other. Before, columns 0 to lo-1 are applied to a part:
+// Rows stay where they are until the end. Parts of 16 columns are eliminated one after the other. Before, columns 0 to lo-1 of the
+// panel are applied to a part:
 // each block solves U = L⁻¹·A for rows 0 to lo-1 of P·A, and its threads subtract products with U from their rows. So do they when
 // a column is eliminated. What this makes of rows of pivots is not used: these are in shared memory.
-template <class T> INLINE void panelColumns(T *x, i64 down, int rows, int width, i64 *pivots, i64 top) {
+template <class T> INLINE void panelColumns(T *matrix, i64 *order, i64 *pivots, i64 n, i64 top, int width, i64 first, i64 end) {
 	OF_BLOCK(Panel<T>, m);
 	int me = (int)threadX(), lane = me % lanes, warp = me / lanes, all = (int)threads(), rank = clusterRank();
 	T(&tile)[lanes][partCols + 1] = m.tile[warp];
+	T *x = matrix + top * (n + 1);
+	int rows = (int)(n - top);
 	constexpr T small = sizeof(T) == 8 ? (T)0x1p-1000 : (T)0x1p-120; // a quotient by a pivot of less may not be a product
 	auto begin = [&](int q) { return (q * clusterBlocks + rank) * all + warp * lanes; }; // the first of the warp's rows q
 	// each calls f with the elements of rows q of the warp in 16 columns, so that neighbouring lanes have neighbours.
@@ -52,7 +58,7 @@ template <class T> INLINE void panelColumns(T *x, i64 down, int rows, int width,
 #pragma unroll 8
 		for (int e = lane; e < lanes * partCols; e += lanes) {
 			int i = e / partCols, j = e % partCols;
-			if (begin(q) + i < rows && from + j < to) f(tile[i][j], x[(begin(q) + i) * down + from + j]);
+			if (begin(q) + i < rows && from + j < to) f(tile[i][j], x[(begin(q) + i) * n + from + j]);
 		}
 	};
 	int place[ownRows];
@@ -74,13 +80,13 @@ template <class T> INLINE void panelColumns(T *x, i64 down, int rows, int width,
 		}
 		for (int e = me; e < lo * partCols; e += all) {
 			int i = e / partCols, j = e % partCols;
-			m.u[i][j] = lo + j < width ? x[m.rows[i] * down + lo + j] : 0;
+			m.u[i][j] = lo + j < width ? x[m.rows[i] * n + lo + j] : 0;
 		}
 #pragma unroll 1
 		for (int p = 0; p < lo; p += partCols) {
 			for (int e = me; e < partCols * partCols; e += all) {
 				int i = e / partCols, j = e % partCols;
-				m.l[i][j] = j < i ? x[m.rows[p + i] * down + p + j] : 0;
+				m.l[i][j] = j < i ? x[m.rows[p + i] * n + p + j] : 0;
 			}
 			barrier();
 			if (me < partCols) { // a thread solves for a column
@@ -97,7 +103,7 @@ template <class T> INLINE void panelColumns(T *x, i64 down, int rows, int width,
 			for (int e = (p + partCols) * partCols + me; e < lo * partCols; e += all) {
 				int i = e / partCols, j = e % partCols;
 				T s = m.u[i][j];
-				for (int k = 0; k < partCols; k++) s = fma(-x[m.rows[i] * down + p + k], m.u[p + k][j], s);
+				for (int k = 0; k < partCols; k++) s = fma(-x[m.rows[i] * n + p + k], m.u[p + k][j], s);
 				m.u[i][j] = s;
 			}
 #pragma unroll
@@ -163,6 +169,7 @@ template <class T> INLINE void panelColumns(T *x, i64 down, int rows, int width,
 			if (me < partCols) m.pivots[k][me] = c.v[me];
 			if (me == 0) {
 				m.rows[j] = c.row;
+				m.places[j] = far;
 				if (rank == 0) pivots[top + j] = top + far;
 			}
 #pragma unroll
@@ -203,9 +210,17 @@ template <class T> INLINE void panelColumns(T *x, i64 down, int rows, int width,
 		}
 		clusterBarrier(); // others read these rows
 	}
+	setMoves(m.moves, m.places, width, (int)top, all);
+	barrier();
+	constexpr int groups = 8; // of threads of a column
+	int cols = all / groups;
+	for (i64 j = first + rank * cols; j < end; j += clusterBlocks * cols) {
+		i64 own = j + me % cols;
+		moveRows<2 * panelCols / groups>(matrix, order, n, own, m.moves, own < end ? 2 * width : 0, me / cols, groups);
+	}
 }
 
 #define KERNELS(T, name) \
-	CLUSTER panelColumns##name(T *x, i64 down, i64 rows, i64 width, i64 *pivots, i64 top) { panelColumns(x, down, (int)rows, (int)width, pivots, top); }
+	CLUSTER panelColumns##name(T *x, i64 *order, i64 *pivots, i64 n, i64 top, i64 width, i64 first, i64 end) { panelColumns(x, order, pivots, n, top, (int)width, first, end); }
 KERNELS(double, F64)
 KERNELS(float, F32)
