@@ -27,8 +27,10 @@ import (
 // does so to test for singular matrices, and in another a block makes the pass for a system in shared memory. Otherwise
 // 32 columns at a time are eliminated in
 // registers: up to 64 rows in one launch for all matrices, and more in a launch for each column, in
-// which many blocks take part. What they change in other columns is a triangular solution and a product of matrices. A matrix
+// which many blocks take part. On cards of compute capability 9.0 and later the blocks of a cluster eliminate 64 columns of one matrix in a
+// launch, if there are up to 8192 rows. What they change in other columns is a triangular solution and a product of matrices. A matrix
 // of more than 256 columns is factored in panels of 256 columns; the next panel runs beside the product of the one before.
+// The pivot of a column is its largest element, and the first of those. NaN counts as the largest.
 // Each column of Y solves a system whose matrix is within about 3n·ε·|L|·|U| of A (Higham 2002, theorem 9.4).
 //
 // The test for singular matrices is that of revlinalg.Solve, with rows that are scaled if it needs

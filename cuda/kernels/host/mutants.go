@@ -24,7 +24,7 @@ var operators = []struct {
 	from *regexp.Regexp
 	to   string
 }{
-	{regexp.MustCompile(`\b(?:b|warpB)arrier\(\);`), ";"},
+	{regexp.MustCompile(`\b(?:b|warpB|clusterB)arrier\(\);`), ";"},
 	{regexp.MustCompile(`\+= (step\(\)|threads\(\)|blocks[YZ]?\(\)|Team::(?:size|rows)\(\))`), "+= $1 + (1 << 30)"},
 	{regexp.MustCompile(` < (\w)`), " <= $1"},
 	{regexp.MustCompile(` (>=|<=) (\w)`), " == $2"},

@@ -70,6 +70,7 @@ var idle = []exception{
 	{"norm(Long)?RowsAll.*", "a thread has the addresses of 14 operands and six sums of a row in registers"},
 	{"compact.*|small(Gradient|Tangent).*|factorSmall(Tangent|Adjoint|All).*", "tiles in shared memory"},
 	{"solve(Triangles|Systems).*", "tiles in shared memory, and 16 numbers of a thread with their addresses"},
+	{"panelColumns.*", "a thread has 4 rows of 16 columns in registers, so that 8 blocks of a cluster hold 8192 rows"},
 	{"pivotColumnsF64", "a warp has 8 rows of a panel in registers, whose quotients are computed together"},
 	{"convolve(Back|Filters)?Large.*|convolveFilters.*", "a thread makes a tile in registers, and finds its elements of X by the sizes of the convolution"},
 }
