@@ -60,7 +60,7 @@ func rewrite(source string) string {
 }
 
 var (
-	entry = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\([^)]*\)([^{]*)`)
+	entry = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(([^{.]*(?:\.[^v][^{.]*)*)`)
 	team  = regexp.MustCompile(`\.reqnctapercluster (\d+)`)
 )
 
