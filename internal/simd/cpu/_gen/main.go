@@ -4,7 +4,7 @@ package main
 import (
 	. "github.com/mmcloughlin/avo/operand"
 
-	. "revnum/internal/simd/asm"
+	. "revnum/internal/simd/_gen/asm"
 )
 
 func main() {

@@ -4,7 +4,7 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 
-	. "revnum/internal/simd/asm"
+	. "revnum/internal/simd/_gen/asm"
 )
 
 // gemvt: Gemvt for groups of four rows, and n columns, a multiple of the lanes of a vector.

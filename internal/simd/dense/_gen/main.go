@@ -2,7 +2,7 @@
 // over a tier (AVX2 or AVX-512) with an element type.
 package main
 
-import . "revnum/internal/simd/asm"
+import . "revnum/internal/simd/_gen/asm"
 
 func main() {
 	Files(func() {

@@ -5,7 +5,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 
-	. "revnum/internal/simd/asm"
+	. "revnum/internal/simd/_gen/asm"
 )
 
 // symv: the rows from i on of Symv, in blocks of as many rows as a vector has lanes. a

@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 
 	"revnum/internal/fixedtables"
-	. "revnum/internal/simd/asm"
+	. "revnum/internal/simd/_gen/asm"
 )
 
 // Functions of single numbers. They do what the functions of package fixed do, step by step, and

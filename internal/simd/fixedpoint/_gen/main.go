@@ -3,7 +3,7 @@
 package main
 
 import (
-	. "revnum/internal/simd/asm"
+	. "revnum/internal/simd/_gen/asm"
 )
 
 func main() {

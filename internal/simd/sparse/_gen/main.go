@@ -4,7 +4,7 @@ package main
 import (
 	"fmt"
 
-	. "revnum/internal/simd/asm"
+	. "revnum/internal/simd/_gen/asm"
 )
 
 func main() { Files(emit) }

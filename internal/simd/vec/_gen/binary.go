@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	. "revnum/internal/simd/asm"
+	. "revnum/internal/simd/_gen/asm"
 	"revnum/internal/simd/vec/internal/coef"
 )
 

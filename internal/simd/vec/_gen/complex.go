@@ -7,7 +7,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 
-	. "revnum/internal/simd/asm"
+	. "revnum/internal/simd/_gen/asm"
 )
 
 // Loops over complex numbers are loops over their parts, which are neighbours: a product is

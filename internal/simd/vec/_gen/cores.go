@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	. "revnum/internal/simd/asm"
+	. "revnum/internal/simd/_gen/asm"
 	"revnum/internal/simd/vec/internal/coef"
 )
 

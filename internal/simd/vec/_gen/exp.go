@@ -7,7 +7,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 
-	. "revnum/internal/simd/asm"
+	. "revnum/internal/simd/_gen/asm"
 )
 
 // exponentials emits a loop over n elements, several vectors at a time, neon of them on NEON, that hands

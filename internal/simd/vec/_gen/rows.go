@@ -5,7 +5,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 
-	. "revnum/internal/simd/asm"
+	. "revnum/internal/simd/_gen/asm"
 )
 
 // next moves vectors by an element, and then matrices by their strides.
