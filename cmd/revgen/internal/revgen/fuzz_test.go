@@ -107,14 +107,22 @@ func setting(name string, otherwise int) int {
 }
 
 // testImporter returns an importer of what package corner imports.
-func testImporter(t *testing.T) types.Importer {
+func testImporter(t *testing.T) types.Importer { return importerFor(t, corner) }
+
+// importerFor returns an importer for the package in dir, which all tests share. Positions are in testFiles.
+func importerFor(t *testing.T, dir string) types.Importer {
 	t.Helper()
-	imports, err := newImporter(token.NewFileSet(), corner)
-	if err != nil {
-		t.Fatal(err)
+	if testImporters[dir] == nil {
+		imports, err := newImporter(testFiles, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		testImporters[dir] = imports
 	}
-	return imports
+	return testImporters[dir]
 }
+
+var testFiles, testImporters = token.NewFileSet(), map[string]types.Importer{}
 
 // A program is the text of a random function.
 type program struct {

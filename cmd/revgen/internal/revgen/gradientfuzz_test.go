@@ -1037,17 +1037,13 @@ func testWritten(t *testing.T, source, test string) string {
 	if err := os.WriteFile(name, []byte(source), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	fset := token.NewFileSet()
+	fset := testFiles
 	file, err := parser.ParseFile(fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
 	files := []*ast.File{file}
-	imports, err := newImporter(fset, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	written, err := load(fset, files, imports).written(files)
+	written, err := load(fset, files, importerFor(t, ".")).written(files)
 	if err != nil {
 		_ = os.WriteFile(at, []byte(source), 0o666)
 		t.Fatalf("%v\nthe functions are in %s", err, at)

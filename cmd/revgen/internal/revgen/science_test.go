@@ -310,11 +310,7 @@ func Step(x float64) float64 {
 // Short slices and arrays become locals, values that come twice have names, running maxima need no
 // tape, and loops that add to sums go ahead and back in one.
 func TestText(t *testing.T) {
-	fset := token.NewFileSet()
-	imports, err := newImporter(fset, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fset, imports := testFiles, importerFor(t, ".")
 	const gradient = "//revgen:gradient x\nfunc f(x []float64, n int) float64 {\n"
 	const jacobian = "//revgen:jacobian x\nfunc f(dst, x []float64, at []int) {\n"
 	for _, c := range []struct {
