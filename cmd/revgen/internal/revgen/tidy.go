@@ -381,7 +381,18 @@ func count(b []*stmt) counts {
 	return n
 }
 
-func reads(s *stmt, v *local) int { return count([]*stmt{s}).reads[v] }
+func reads(s *stmt, v *local) (n int) {
+	each([]*stmt{s}, func(s *stmt) {
+		for _, e := range s.reads() {
+			e.each(func(e *node) {
+				if e.v == v {
+					n++
+				}
+			})
+		}
+	})
+	return n
+}
 
 // A merger leaves out one local of a program, or one sum into a local that is zero.
 type merger struct {
