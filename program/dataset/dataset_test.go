@@ -89,7 +89,7 @@ func (e endless) Read(p []byte) (int, error) {
 
 // TestEndless reads files without end: the limits of a row and of memory end them.
 func TestEndless(t *testing.T) {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(64 << 20))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(16 << 20))
 	for name, c := range map[string]struct {
 		first string
 		rest  endless
