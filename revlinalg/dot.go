@@ -121,17 +121,25 @@ func eachDot[T rev.Float](k Dot[T], p rev.Pass[Dot[T]], next Dot[T], q rev.Pass[
 	if e.Bad {
 		return 0
 	}
-	sign := T(p.Sign())
-	for i := range n {
-		x, y := x.Row(i), y.Row(i)
+	sign, sums, stride := T(p.Sign()), [rowsAtOnce]T{}, [2]int{x.Stride, y.Stride}
+	for lo, rows := 0, rowsFor(k.X.N); lo < n; lo += rows {
+		s := sums[:min(rows, n-lo)]
+		x, y := x.Data[lo*x.Stride:], y.Data[lo*y.Stride:]
 		if out.Data != nil {
-			out.Data[i*out.Inc] += T(sign * vec.Dot(x, y))
+			vec.DotRows(k.X.N, x, stride[0], y, stride[1], s)
+			addSigned(sign, s, &out, lo)
 		}
-		if g.Data != nil && gx.Data != nil {
-			vec.Axpy(g.Data[i*g.Inc], y, gx.Row(i))
+		if g.Data == nil {
+			continue
 		}
-		if g.Data != nil && gy.Data != nil {
-			vec.Axpy(g.Data[i*g.Inc], x, gy.Row(i))
+		for i := range s {
+			s[i] = g.Data[(lo+i)*g.Inc]
+		}
+		if gx.Data != nil {
+			vec.AxpyRows(k.X.N, gx.Data[lo*gx.Stride:], gx.Stride, y, stride[1], s)
+		}
+		if gy.Data != nil {
+			vec.AxpyRows(k.X.N, gy.Data[lo*gy.Stride:], gy.Stride, x, stride[0], s)
 		}
 	}
 	return n

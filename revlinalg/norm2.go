@@ -96,28 +96,57 @@ func eachNorm2[T rev.Float](k Norm2[T], p rev.Pass[Norm2[T]], next Norm2[T], q r
 	if e.Bad {
 		return 0
 	}
-	sign := T(p.Sign())
-	for i := range n {
-		row := x.Row(i)
-		s := vec.SumSquares(row)
-		r := T(math.Sqrt(float64(s)))
-		if !isModerate(s) {
-			r = vectorNorm(rev.ViewSlice(row))
+	sign, sums, quotients := T(p.Sign()), [rowsAtOnce]T{}, [rowsAtOnce]T{}
+	least, most := moderate[T]()
+	for lo, rows := 0, rowsFor(k.X.N); lo < n; lo += rows {
+		norms := sums[:min(rows, n-lo)]
+		vec.SumSquaresRows(k.X.N, x.Data[lo*x.Stride:], x.Stride, norms)
+		if vec.Above(norms, T(least)) == len(norms) && vec.Smaller(norms, T(most)) == len(norms) {
+			vec.Sqrt(norms, norms)
+		} else {
+			for i := range norms {
+				norms[i] = vectorNorm(vector.Row(x, lo+i))
+			}
 		}
-		if out.Data != nil {
-			out.Data[i*out.Inc] += T(sign * r)
-		}
-		if r == 0 || g.Data == nil || gx.Data == nil {
+		addSigned(sign, norms, &out, lo)
+		if g.Data == nil || gx.Data == nil {
 			continue
 		}
-		if a := g.Data[i*g.Inc] / r; isModerate(a) {
-			vec.Axpy(a, row, gx.Row(i))
-		} else {
-			x, gx := vector.Row(x, i), vector.Row(gx, i)
-			addUnit(g.Data[i*g.Inc], &x, r, &gx)
+		units, moderate := quotients[:len(norms)], true
+		for i, r := range norms {
+			units[i] = g.Data[(lo+i)*g.Inc] / r
+			moderate = moderate && isModerate(units[i])
+		}
+		if moderate {
+			vec.AxpyRows(k.X.N, gx.Data[lo*gx.Stride:], gx.Stride, x.Data[lo*x.Stride:], x.Stride, units)
+			continue
+		}
+		for i, r := range norms {
+			if x, gx := vector.Row(x, lo+i), vector.Row(gx, lo+i); r != 0 {
+				addUnit(g.Data[(lo+i)*g.Inc], &x, r, &gx)
+			}
 		}
 	}
 	return n
+}
+
+// rowsAtOnce is how many rows of n problems RunEach takes at once, if they are short.
+const rowsAtOnce = 64
+
+// rowsFor returns how many rows of n elements are taken at once, so that what follows finds them in the cache.
+func rowsFor(n int) int { return max(1, min(rowsAtOnce, 1024/max(1, n))) }
+
+// addSigned adds sign·x_i to element lo+i of out, if there is an out.
+func addSigned[T rev.Float](sign T, x []T, out *rev.Vector[T], lo int) {
+	switch {
+	case out.Data == nil:
+	case out.Inc == 1:
+		vec.Axpy(sign, x, out.Data[lo:][:len(x)])
+	default:
+		for i, v := range x {
+			out.Data[(lo+i)*out.Inc] += T(sign * v)
+		}
+	}
 }
 
 // vectorNorm returns the norm of x.
@@ -254,10 +283,16 @@ func (k *norm[T]) addTurn(g, t *norm[T], alpha, rate, r T) {
 // overflow.
 func isModerate[T rev.Real](a T) bool {
 	m := math.Abs(float64(a))
-	if unsafe.Sizeof(a) == 4 {
-		return m > 0x1p-50 && m < 0x1p50
+	least, most := moderate[T]()
+	return m > least && m < most
+}
+
+// moderate returns the bounds of isModerate.
+func moderate[T rev.Real]() (least, most float64) {
+	if unsafe.Sizeof(T(0)) == 4 {
+		return 0x1p-50, 0x1p50
 	}
-	return m > 0x1p-400 && m < 0x1p400
+	return 0x1p-400, 0x1p400
 }
 
 // value returns the norm.

@@ -64,14 +64,14 @@ func eachSum[T rev.Float](k Sum[T], p rev.Pass[Sum[T]], next Sum[T], q rev.Pass[
 	if e.Bad {
 		return 0
 	}
-	sign := T(p.Sign())
-	for i := range n {
-		if out.Data != nil {
-			out.Data[i*out.Inc] += T(sign * vec.Sum(x.Row(i)))
-		}
-		if g.Data != nil && gx.Data != nil {
-			vec.AddConstant(gx.Row(i), g.Data[i*g.Inc])
-		}
+	sign, sums := T(p.Sign()), [rowsAtOnce]T{}
+	for lo := 0; lo < n && out.Data != nil; lo += rowsAtOnce {
+		s := sums[:min(rowsAtOnce, n-lo)]
+		vec.SumRows(k.X.N, x.Data[lo*x.Stride:], x.Stride, s)
+		addSigned(sign, s, &out, lo)
+	}
+	for i := 0; i < n && g.Data != nil && gx.Data != nil; i++ {
+		vec.AddConstant(gx.Row(i), g.Data[i*g.Inc])
 	}
 	return n
 }

@@ -27,7 +27,7 @@ type rowsRoom[T rev.Real] struct {
 	softmaxRoom[T]
 	values []T // exp(x_ij - m_i), row by row
 	maxima []T // m_i
-	sums   []T // of the values of a row, unless rows are short
+	sums   []T // of the values of a row
 	s      softmax[T]
 	o      softmaxPass[T]
 }
@@ -71,16 +71,18 @@ func (w *softmaxRowsPass[T]) Block(worker, b int) {
 	lo, hi := b*n, min((b+1)*n, w.x.Rows)
 	if c < w.long {
 		room.compute(w.x, lo, hi)
+		if w.y.Data != nil {
+			w.addRows(room, lo, hi)
+		}
 	}
 	if c < shortSoftmax && !w.logarithms && w.tx.Data == nil && w.gtx.Data == nil && !number.IsFixed[T]() {
-		for i := lo; i < hi; i++ {
-			w.shortRow(i, room.values[(i-lo)*c:][:c])
+		for i := lo; i < hi && w.gx.Data != nil && w.gy.Data != nil; i++ {
+			shortGradient(w.gx.Row(i), w.gy.Row(i), room.values[(i-lo)*c:][:c], 1/room.sums[i-lo])
 		}
 		return
 	}
 	w.begin(&room.o)
-	if c < w.long && c >= shortSoftmax && w.y.Data != nil {
-		w.addRows(room, lo, hi)
+	if c < w.long && w.y.Data != nil {
 		room.o.y = rev.Vector[T]{}
 		if !room.o.needed() {
 			return
@@ -96,51 +98,33 @@ func (w *softmaxRowsPass[T]) Block(worker, b int) {
 			if w.logarithms { // others have no use for it, and addRows has overwritten it
 				s.max = room.maxima[i-lo]
 			}
-			var sum T
-			if c >= shortSoftmax {
-				sum = room.sums[i-lo]
-			} else { // sooner than by vectors
-				for _, v := range s.values {
-					sum += v
-				}
-			}
-			s.s, s.unit = sum, 1/sum
+			s.s, s.unit = room.sums[i-lo], 1/room.sums[i-lo]
 		}
 		w.row(i, s, &room.o)
 	}
 	*s, room.o = softmax[T]{}, softmaxPass[T]{} // without the caller's storage
 }
 
-// compute computes the exponentials of the rows lo, ..., hi-1 of x, and their sums unless rows are short.
+// compute computes the exponentials of the rows lo, ..., hi-1 of x, and their sums.
 func (r *rowsRoom[T]) compute(x rev.General[T], lo, hi int) {
-	if x.Cols >= shortSoftmax {
-		switch rows := any(x.Data[lo*x.Stride:]).(type) {
-		case []float64:
-			expRows(any(r).(*rowsRoom[float64]), rows, x.Cols, x.Stride, hi-lo)
-		case []float32:
-			expRows(any(r).(*rowsRoom[float32]), rows, x.Cols, x.Stride, hi-lo)
-		}
-		return
-	}
-	for i := lo; i < hi; i++ {
-		row := x.Row(i)
-		m, e := maximum(rev.ViewSlice(row)), r.values[(i-lo)*x.Cols:][:len(row)]
-		r.maxima[i-lo] = m
-		for j, v := range row {
-			e[j] = v - m
-		}
-	}
-	switch e := any(r.values[:(hi-lo)*x.Cols]).(type) {
+	switch rows := any(x.Data[lo*x.Stride:]).(type) {
 	case []float64:
-		vec.Exp(e, e)
+		expRows(any(r).(*rowsRoom[float64]), rows, x.Cols, x.Stride, hi-lo)
 	case []float32:
-		vec.Exp(e, e)
+		expRows(any(r).(*rowsRoom[float32]), rows, x.Cols, x.Stride, hi-lo)
 	}
 }
 
 func expRows[T rev.Float](r *rowsRoom[T], x []T, cols, stride, rows int) {
-	vec.MaxRows(cols, x, stride, r.maxima[:rows])
-	vec.ExpRows(cols, r.values, cols, x, stride, r.maxima[:rows], r.sums[:rows])
+	maxima, sums := r.maxima[:rows], r.sums[:rows]
+	vec.MaxRows(cols, x, stride, maxima)
+	if cols >= shortSoftmax {
+		vec.ExpRows(cols, r.values, cols, x, stride, maxima, sums)
+		return
+	}
+	vec.SubColumn(cols, r.values, cols, x, stride, maxima)
+	vec.Exp(r.values[:rows*cols], r.values[:rows*cols])
+	vec.SumRows(cols, r.values, cols, sums)
 }
 
 // addRows adds the softmax of the rows lo, ..., hi-1 to Y. It overwrites the maxima.
@@ -157,24 +141,11 @@ func (w *softmaxRowsPass[T]) addRows(r *rowsRoom[T], lo, hi int) {
 	}
 }
 
-// shortRow makes the pass of SoftmaxRows for row i, without tangents. p are the exponentials of a short row of
-// floats. It has the bits of row, which takes longer than the elements.
-func (w *softmaxRowsPass[T]) shortRow(i int, p []T) {
-	var sum, d T
-	for _, v := range p {
-		sum += v
-	}
-	unit := 1 / sum
-	if w.y.Data != nil {
-		y, alpha := w.y.Row(i)[:len(p)], number.Signed(w.sign, unit)
-		for j, v := range p {
-			y[j] += T(alpha * v)
-		}
-	}
-	if w.gx.Data == nil || w.gy.Data == nil {
-		return
-	}
-	gx, gy := w.gx.Row(i)[:len(p)], w.gy.Row(i)[:len(p)]
+// shortGradient adds the gradient of a short row of floats to gx. p are its exponentials, and unit is 1 over their sum. It
+// has the bits of row, which takes longer than the elements.
+func shortGradient[T rev.Real](gx, gy, p []T, unit T) {
+	gx, gy = gx[:len(p)], gy[:len(p)]
+	var d T
 	for j, v := range p {
 		d += T(v * gy[j])
 	}

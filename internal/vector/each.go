@@ -20,6 +20,7 @@ func Rows[T rev.Number](e *Each, x, y rev.Vector[T]) (m rev.General[T]) {
 		e.Bad = true
 	default:
 		m = rows(e, &x.Data[0], &y.Data[0], x.N)
+		e.Bad = e.Bad || m.Stride > 0 && m.Stride < m.Cols // rows overlap, but they are not all the same
 	}
 	return m
 }

@@ -19,7 +19,7 @@
 // are added to something.
 //
 // A loop that reduces (Dot, DotSign, Sum, SumAbs, SumSquares, SumExp, ComplexDot, ComplexSum, the sums
-// of ExpShiftSum, ExpRows, CenterSquares and Huber) adds in an order that depends on the tier, and fuses products on the vector tiers. Its
+// of ExpShiftSum, ExpRows, CenterSquares and Huber, and those of rows) adds in an order that depends on the tier, and fuses products on the vector tiers. Its
 // results on two tiers differ by rounding, within n·ε·Σ|terms|. On one tier they
 // depend only on the arguments, not on the address or the number of workers. Max and
 // MaxAbs round nothing, and are the same on all tiers. float32 is summed in float32, except

@@ -23,6 +23,58 @@ func MaxRows[T cpu.Float](n int, x []T, ldx int, top []T) {
 	}
 }
 
+// DotRows computes sum[i] = Σ x[i,p]·y[i,p] for i < len(sum) and p < n, with the bits of Dot. Row i of x begins at
+// i*ldx, and row i of y at i*ldy. Rows may overlap: if ldx is 0, all of them are x.
+func DotRows[T cpu.Float](n int, x []T, ldx int, y []T, ldy int, sum []T) {
+	checkRead(n, len(sum), len(x), ldx)
+	checkRead(n, len(sum), len(y), ldy)
+	if tier == cpu.Generic || n == 0 || n > cpu.Chunk {
+		for i := range sum {
+			sum[i] = Dot(x[i*ldx:][:n], y[i*ldy:][:n])
+		}
+		return
+	}
+	inChunks(n, len(sum), func(i, rows, _, n int) { vectorDotRows(n, &x[i*ldx], ldx, &y[i*ldy], ldy, &sum[i], rows) })
+}
+
+// SumRows computes sum[i] = Σ x[i,p] for i < len(sum) and p < n, with the bits of Sum. Row i of x begins at i*ldx. Rows
+// may overlap.
+func SumRows[T cpu.Float](n int, x []T, ldx int, sum []T) {
+	checkRead(n, len(sum), len(x), ldx)
+	if tier == cpu.Generic || n == 0 || n > cpu.Chunk {
+		for i := range sum {
+			sum[i] = Sum(x[i*ldx:][:n])
+		}
+		return
+	}
+	inChunks(n, len(sum), func(i, rows, _, n int) { vectorSumRows(n, &x[i*ldx], ldx, &sum[i], rows) })
+}
+
+// SumSquaresRows computes sum[i] = Σ x[i,p]² for i < len(sum) and p < n, with the bits of SumSquares. Row i of x begins
+// at i*ldx. Rows may overlap.
+func SumSquaresRows[T cpu.Float](n int, x []T, ldx int, sum []T) {
+	checkRead(n, len(sum), len(x), ldx)
+	if tier == cpu.Generic || n == 0 || n > cpu.Chunk {
+		for i := range sum {
+			sum[i] = SumSquares(x[i*ldx:][:n])
+		}
+		return
+	}
+	inChunks(n, len(sum), func(i, rows, _, n int) { vectorSumSquaresRows(n, &x[i*ldx], ldx, &sum[i], rows) })
+}
+
+// checkRead panics if rows of n elements, which may overlap, do not fit into x.
+func checkRead(n, rows, lenX, ldx int) {
+	switch {
+	case n < 0:
+		panic(badN)
+	case ldx < 0:
+		panic(badLdX)
+	case n > 0 && rows > 0 && (lenX < n || ldx > 0 && (lenX-n)/ldx < rows-1):
+		panic(shortX)
+	}
+}
+
 // AxpyRows computes dst[i,p] += c[i]·x[i,p] for i < len(c) and p < n, with the bits of Axpy. Row i of dst begins
 // at i*ldd, and row i of x at i*ldx: if ldx is 0, all of them are x. It does not touch memory between rows.
 func AxpyRows[T cpu.Float](n int, dst []T, ldd int, x []T, ldx int, c []T) {

@@ -48,6 +48,26 @@ func checkRowsOf[T cpu.Float](t *testing.T, rows, n, gap int, v float64) {
 	MaxRows(n, x, ldx, top)
 	simdtest.SameSlice(t, "MaxRows "+what, top, want)
 
+	for _, ld := range []int{ldx, 0, 1} {
+		for i := range rows {
+			want[i] = Sum(x[i*ld:][:n])
+		}
+		SumRows(n, x, ld, top)
+		simdtest.SameSlice(t, "SumRows "+what, top, want)
+		for i := range rows {
+			want[i] = SumSquares(x[i*ld:][:n])
+		}
+		SumSquaresRows(n, x, ld, top)
+		simdtest.SameSlice(t, "SumSquaresRows "+what, top, want)
+		for i := range rows {
+			want[i] = Dot(x[i*ld:][:n], dst[i*ldd:][:n])
+		}
+		DotRows(n, x, ld, dst, ldd, top)
+		simdtest.SameSlice(t, "DotRows "+what, top, want)
+		DotRows(n, dst, ldd, x, ld, top)
+		simdtest.SameSlice(t, "DotRows of exchanged operands "+what, top, want)
+	}
+
 	added := slices.Clone(dst)
 	for i := range rows {
 		Axpy(c[i], x[i*ldx:][:n], added[i*ldd:][:n])

@@ -6549,6 +6549,934 @@ done396:
 	VZEROUPPER
 	RET
 
+// func dotRowsAVX512F64<>(n int, x *float64, ldx int, y *float64, ldy int, sum *float64, rows int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·dotRowsAVX512F64<>(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ sum+40(FP), CX
+	MOVQ rows+48(FP), DX
+	MOVQ x+8(FP), BX
+	MOVQ ldx+16(FP), SI
+	SHLQ $0x03, SI
+	MOVQ y+24(FP), DI
+	MOVQ ldy+32(FP), R8
+	SHLQ $0x03, R8
+
+loop397:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ   R9, R9
+	LEAQ   -32(AX), R10
+	TESTQ  R10, R10
+	JL     oneTest400
+
+many398:
+	VMOVUPS     (BX)(R9*8), Z4
+	VMOVUPS     (DI)(R9*8), Z5
+	VFMADD231PD Z5, Z4, Z0
+	VMOVUPS     64(BX)(R9*8), Z4
+	VMOVUPS     64(DI)(R9*8), Z5
+	VFMADD231PD Z5, Z4, Z1
+	VMOVUPS     128(BX)(R9*8), Z4
+	VMOVUPS     128(DI)(R9*8), Z5
+	VFMADD231PD Z5, Z4, Z2
+	VMOVUPS     192(BX)(R9*8), Z4
+	VMOVUPS     192(DI)(R9*8), Z5
+	VFMADD231PD Z5, Z4, Z3
+	ADDQ        $0x20, R9
+	CMPQ        R9, R10
+	JLE         many398
+	VADDPD      Z1, Z0, Z0
+	VADDPD      Z3, Z2, Z2
+	VADDPD      Z2, Z0, Z0
+
+oneTest400:
+	LEAQ -8(AX), R10
+	CMPQ R9, R10
+	JG   tail401
+
+one399:
+	VMOVUPS     (BX)(R9*8), Z1
+	VMOVUPS     (DI)(R9*8), Z2
+	VFMADD231PD Z2, Z1, Z0
+	ADDQ        $0x08, R9
+	CMPQ        R9, R10
+	JLE         one399
+
+tail401:
+	MOVQ        AX, R10
+	SUBQ        R9, R10
+	JZ          done402
+	MOVQ        $-1, R11
+	SHLXQ       R10, R11, R11
+	NOTQ        R11
+	KMOVW       R11, K1
+	VMOVUPD.Z   (BX)(R9*8), K1, Z1
+	VMOVUPD.Z   (DI)(R9*8), K1, Z2
+	VFMADD231PD Z2, Z1, Z0
+
+done402:
+	VEXTRACTF64X4 $0x01, Z0, Y6
+	VADDPD        Z6, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X6
+	VADDPD        Z6, Z0, Z0
+	VPERMILPD     $0x01, X0, X6
+	VADDPD        Z6, Z0, Z0
+	VMOVSD        X0, (CX)
+	ADDQ          $0x08, CX
+	ADDQ          SI, BX
+	ADDQ          R8, DI
+	DECQ          DX
+	JNZ           loop397
+	VZEROUPPER
+	RET
+
+// func dotRowsAVX2F64<>(n int, x *float64, ldx int, y *float64, ldy int, sum *float64, rows int)
+// Requires: AVX, FMA3
+TEXT ·dotRowsAVX2F64<>(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ sum+40(FP), CX
+	MOVQ rows+48(FP), DX
+	MOVQ x+8(FP), BX
+	MOVQ ldx+16(FP), SI
+	SHLQ $0x03, SI
+	MOVQ y+24(FP), DI
+	MOVQ ldy+32(FP), R8
+	SHLQ $0x03, R8
+
+loop403:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   R9, R9
+	LEAQ   -16(AX), R10
+	TESTQ  R10, R10
+	JL     oneTest406
+
+many404:
+	VMOVUPS     (BX)(R9*8), Y4
+	VMOVUPS     (DI)(R9*8), Y5
+	VFMADD231PD Y5, Y4, Y0
+	VMOVUPS     32(BX)(R9*8), Y4
+	VMOVUPS     32(DI)(R9*8), Y5
+	VFMADD231PD Y5, Y4, Y1
+	VMOVUPS     64(BX)(R9*8), Y4
+	VMOVUPS     64(DI)(R9*8), Y5
+	VFMADD231PD Y5, Y4, Y2
+	VMOVUPS     96(BX)(R9*8), Y4
+	VMOVUPS     96(DI)(R9*8), Y5
+	VFMADD231PD Y5, Y4, Y3
+	ADDQ        $0x10, R9
+	CMPQ        R9, R10
+	JLE         many404
+	VADDPD      Y1, Y0, Y0
+	VADDPD      Y3, Y2, Y2
+	VADDPD      Y2, Y0, Y0
+
+oneTest406:
+	LEAQ -4(AX), R10
+	CMPQ R9, R10
+	JG   tail407
+
+one405:
+	VMOVUPS     (BX)(R9*8), Y1
+	VMOVUPS     (DI)(R9*8), Y2
+	VFMADD231PD Y2, Y1, Y0
+	ADDQ        $0x04, R9
+	CMPQ        R9, R10
+	JLE         one405
+
+tail407:
+	MOVQ        AX, R10
+	SUBQ        R9, R10
+	JZ          done408
+	LEAQ        ones<>+32(SB), R11
+	SHLQ        $0x03, R10
+	SUBQ        R10, R11
+	VMOVUPS     (R11), Y1
+	VMASKMOVPD  (BX)(R9*8), Y1, Y2
+	VMASKMOVPD  (DI)(R9*8), Y1, Y1
+	VFMADD231PD Y1, Y2, Y0
+
+done408:
+	VEXTRACTF128 $0x01, Y0, X6
+	VADDPD       Y6, Y0, Y0
+	VPERMILPD    $0x01, X0, X6
+	VADDPD       Y6, Y0, Y0
+	VMOVSD       X0, (CX)
+	ADDQ         $0x08, CX
+	ADDQ         SI, BX
+	ADDQ         R8, DI
+	DECQ         DX
+	JNZ          loop403
+	VZEROUPPER
+	RET
+
+// func dotRowsAVX512F32<>(n int, x *float32, ldx int, y *float32, ldy int, sum *float32, rows int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·dotRowsAVX512F32<>(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ sum+40(FP), CX
+	MOVQ rows+48(FP), DX
+	MOVQ x+8(FP), BX
+	MOVQ ldx+16(FP), SI
+	SHLQ $0x02, SI
+	MOVQ y+24(FP), DI
+	MOVQ ldy+32(FP), R8
+	SHLQ $0x02, R8
+
+loop409:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ   R9, R9
+	LEAQ   -64(AX), R10
+	TESTQ  R10, R10
+	JL     oneTest412
+
+many410:
+	VMOVUPS     (BX)(R9*4), Z4
+	VMOVUPS     (DI)(R9*4), Z5
+	VFMADD231PS Z5, Z4, Z0
+	VMOVUPS     64(BX)(R9*4), Z4
+	VMOVUPS     64(DI)(R9*4), Z5
+	VFMADD231PS Z5, Z4, Z1
+	VMOVUPS     128(BX)(R9*4), Z4
+	VMOVUPS     128(DI)(R9*4), Z5
+	VFMADD231PS Z5, Z4, Z2
+	VMOVUPS     192(BX)(R9*4), Z4
+	VMOVUPS     192(DI)(R9*4), Z5
+	VFMADD231PS Z5, Z4, Z3
+	ADDQ        $0x40, R9
+	CMPQ        R9, R10
+	JLE         many410
+	VADDPS      Z1, Z0, Z0
+	VADDPS      Z3, Z2, Z2
+	VADDPS      Z2, Z0, Z0
+
+oneTest412:
+	LEAQ -16(AX), R10
+	CMPQ R9, R10
+	JG   tail413
+
+one411:
+	VMOVUPS     (BX)(R9*4), Z1
+	VMOVUPS     (DI)(R9*4), Z2
+	VFMADD231PS Z2, Z1, Z0
+	ADDQ        $0x10, R9
+	CMPQ        R9, R10
+	JLE         one411
+
+tail413:
+	MOVQ        AX, R10
+	SUBQ        R9, R10
+	JZ          done414
+	MOVQ        $-1, R11
+	SHLXQ       R10, R11, R11
+	NOTQ        R11
+	KMOVW       R11, K1
+	VMOVUPS.Z   (BX)(R9*4), K1, Z1
+	VMOVUPS.Z   (DI)(R9*4), K1, Z2
+	VFMADD231PS Z2, Z1, Z0
+
+done414:
+	VEXTRACTF64X4 $0x01, Z0, Y6
+	VADDPS        Z6, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X6
+	VADDPS        Z6, Z0, Z0
+	VPERMILPD     $0x01, X0, X6
+	VADDPS        Z6, Z0, Z0
+	VMOVSHDUP     X0, X6
+	VADDPS        Z6, Z0, Z0
+	VMOVSS        X0, (CX)
+	ADDQ          $0x04, CX
+	ADDQ          SI, BX
+	ADDQ          R8, DI
+	DECQ          DX
+	JNZ           loop409
+	VZEROUPPER
+	RET
+
+// func dotRowsAVX2F32<>(n int, x *float32, ldx int, y *float32, ldy int, sum *float32, rows int)
+// Requires: AVX, FMA3
+TEXT ·dotRowsAVX2F32<>(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ sum+40(FP), CX
+	MOVQ rows+48(FP), DX
+	MOVQ x+8(FP), BX
+	MOVQ ldx+16(FP), SI
+	SHLQ $0x02, SI
+	MOVQ y+24(FP), DI
+	MOVQ ldy+32(FP), R8
+	SHLQ $0x02, R8
+
+loop415:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   R9, R9
+	LEAQ   -32(AX), R10
+	TESTQ  R10, R10
+	JL     oneTest418
+
+many416:
+	VMOVUPS     (BX)(R9*4), Y4
+	VMOVUPS     (DI)(R9*4), Y5
+	VFMADD231PS Y5, Y4, Y0
+	VMOVUPS     32(BX)(R9*4), Y4
+	VMOVUPS     32(DI)(R9*4), Y5
+	VFMADD231PS Y5, Y4, Y1
+	VMOVUPS     64(BX)(R9*4), Y4
+	VMOVUPS     64(DI)(R9*4), Y5
+	VFMADD231PS Y5, Y4, Y2
+	VMOVUPS     96(BX)(R9*4), Y4
+	VMOVUPS     96(DI)(R9*4), Y5
+	VFMADD231PS Y5, Y4, Y3
+	ADDQ        $0x20, R9
+	CMPQ        R9, R10
+	JLE         many416
+	VADDPS      Y1, Y0, Y0
+	VADDPS      Y3, Y2, Y2
+	VADDPS      Y2, Y0, Y0
+
+oneTest418:
+	LEAQ -8(AX), R10
+	CMPQ R9, R10
+	JG   tail419
+
+one417:
+	VMOVUPS     (BX)(R9*4), Y1
+	VMOVUPS     (DI)(R9*4), Y2
+	VFMADD231PS Y2, Y1, Y0
+	ADDQ        $0x08, R9
+	CMPQ        R9, R10
+	JLE         one417
+
+tail419:
+	MOVQ        AX, R10
+	SUBQ        R9, R10
+	JZ          done420
+	LEAQ        ones<>+32(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVUPS     (R11), Y1
+	VMASKMOVPS  (BX)(R9*4), Y1, Y2
+	VMASKMOVPS  (DI)(R9*4), Y1, Y1
+	VFMADD231PS Y1, Y2, Y0
+
+done420:
+	VEXTRACTF128 $0x01, Y0, X6
+	VADDPS       Y6, Y0, Y0
+	VPERMILPD    $0x01, X0, X6
+	VADDPS       Y6, Y0, Y0
+	VMOVSHDUP    X0, X6
+	VADDPS       Y6, Y0, Y0
+	VMOVSS       X0, (CX)
+	ADDQ         $0x04, CX
+	ADDQ         SI, BX
+	ADDQ         R8, DI
+	DECQ         DX
+	JNZ          loop415
+	VZEROUPPER
+	RET
+
+// func sumRowsAVX512F64<>(n int, x *float64, ldx int, sum *float64, rows int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·sumRowsAVX512F64<>(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ sum+24(FP), CX
+	MOVQ rows+32(FP), DX
+	MOVQ x+8(FP), BX
+	MOVQ ldx+16(FP), SI
+	SHLQ $0x03, SI
+
+loop421:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ   DI, DI
+	LEAQ   -32(AX), R8
+	TESTQ  R8, R8
+	JL     oneTest424
+
+many422:
+	VMOVUPS (BX)(DI*8), Z4
+	VADDPD  Z4, Z0, Z0
+	VMOVUPS 64(BX)(DI*8), Z4
+	VADDPD  Z4, Z1, Z1
+	VMOVUPS 128(BX)(DI*8), Z4
+	VADDPD  Z4, Z2, Z2
+	VMOVUPS 192(BX)(DI*8), Z4
+	VADDPD  Z4, Z3, Z3
+	ADDQ    $0x20, DI
+	CMPQ    DI, R8
+	JLE     many422
+	VADDPD  Z1, Z0, Z0
+	VADDPD  Z3, Z2, Z2
+	VADDPD  Z2, Z0, Z0
+
+oneTest424:
+	LEAQ -8(AX), R8
+	CMPQ DI, R8
+	JG   tail425
+
+one423:
+	VMOVUPS (BX)(DI*8), Z1
+	VADDPD  Z1, Z0, Z0
+	ADDQ    $0x08, DI
+	CMPQ    DI, R8
+	JLE     one423
+
+tail425:
+	MOVQ      AX, R8
+	SUBQ      DI, R8
+	JZ        done426
+	MOVQ      $-1, R9
+	SHLXQ     R8, R9, R9
+	NOTQ      R9
+	KMOVW     R9, K1
+	VMOVUPD.Z (BX)(DI*8), K1, Z1
+	VADDPD    Z1, Z0, Z0
+
+done426:
+	VEXTRACTF64X4 $0x01, Z0, Y5
+	VADDPD        Z5, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X5
+	VADDPD        Z5, Z0, Z0
+	VPERMILPD     $0x01, X0, X5
+	VADDPD        Z5, Z0, Z0
+	VMOVSD        X0, (CX)
+	ADDQ          $0x08, CX
+	ADDQ          SI, BX
+	DECQ          DX
+	JNZ           loop421
+	VZEROUPPER
+	RET
+
+// func sumRowsAVX2F64<>(n int, x *float64, ldx int, sum *float64, rows int)
+// Requires: AVX
+TEXT ·sumRowsAVX2F64<>(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ sum+24(FP), CX
+	MOVQ rows+32(FP), DX
+	MOVQ x+8(FP), BX
+	MOVQ ldx+16(FP), SI
+	SHLQ $0x03, SI
+
+loop427:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   DI, DI
+	LEAQ   -16(AX), R8
+	TESTQ  R8, R8
+	JL     oneTest430
+
+many428:
+	VMOVUPS (BX)(DI*8), Y4
+	VADDPD  Y4, Y0, Y0
+	VMOVUPS 32(BX)(DI*8), Y4
+	VADDPD  Y4, Y1, Y1
+	VMOVUPS 64(BX)(DI*8), Y4
+	VADDPD  Y4, Y2, Y2
+	VMOVUPS 96(BX)(DI*8), Y4
+	VADDPD  Y4, Y3, Y3
+	ADDQ    $0x10, DI
+	CMPQ    DI, R8
+	JLE     many428
+	VADDPD  Y1, Y0, Y0
+	VADDPD  Y3, Y2, Y2
+	VADDPD  Y2, Y0, Y0
+
+oneTest430:
+	LEAQ -4(AX), R8
+	CMPQ DI, R8
+	JG   tail431
+
+one429:
+	VMOVUPS (BX)(DI*8), Y1
+	VADDPD  Y1, Y0, Y0
+	ADDQ    $0x04, DI
+	CMPQ    DI, R8
+	JLE     one429
+
+tail431:
+	MOVQ       AX, R8
+	SUBQ       DI, R8
+	JZ         done432
+	LEAQ       ones<>+32(SB), R9
+	SHLQ       $0x03, R8
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y1
+	VMASKMOVPD (BX)(DI*8), Y1, Y1
+	VADDPD     Y1, Y0, Y0
+
+done432:
+	VEXTRACTF128 $0x01, Y0, X5
+	VADDPD       Y5, Y0, Y0
+	VPERMILPD    $0x01, X0, X5
+	VADDPD       Y5, Y0, Y0
+	VMOVSD       X0, (CX)
+	ADDQ         $0x08, CX
+	ADDQ         SI, BX
+	DECQ         DX
+	JNZ          loop427
+	VZEROUPPER
+	RET
+
+// func sumRowsAVX512F32<>(n int, x *float32, ldx int, sum *float32, rows int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·sumRowsAVX512F32<>(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ sum+24(FP), CX
+	MOVQ rows+32(FP), DX
+	MOVQ x+8(FP), BX
+	MOVQ ldx+16(FP), SI
+	SHLQ $0x02, SI
+
+loop433:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ   DI, DI
+	LEAQ   -64(AX), R8
+	TESTQ  R8, R8
+	JL     oneTest436
+
+many434:
+	VMOVUPS (BX)(DI*4), Z4
+	VADDPS  Z4, Z0, Z0
+	VMOVUPS 64(BX)(DI*4), Z4
+	VADDPS  Z4, Z1, Z1
+	VMOVUPS 128(BX)(DI*4), Z4
+	VADDPS  Z4, Z2, Z2
+	VMOVUPS 192(BX)(DI*4), Z4
+	VADDPS  Z4, Z3, Z3
+	ADDQ    $0x40, DI
+	CMPQ    DI, R8
+	JLE     many434
+	VADDPS  Z1, Z0, Z0
+	VADDPS  Z3, Z2, Z2
+	VADDPS  Z2, Z0, Z0
+
+oneTest436:
+	LEAQ -16(AX), R8
+	CMPQ DI, R8
+	JG   tail437
+
+one435:
+	VMOVUPS (BX)(DI*4), Z1
+	VADDPS  Z1, Z0, Z0
+	ADDQ    $0x10, DI
+	CMPQ    DI, R8
+	JLE     one435
+
+tail437:
+	MOVQ      AX, R8
+	SUBQ      DI, R8
+	JZ        done438
+	MOVQ      $-1, R9
+	SHLXQ     R8, R9, R9
+	NOTQ      R9
+	KMOVW     R9, K1
+	VMOVUPS.Z (BX)(DI*4), K1, Z1
+	VADDPS    Z1, Z0, Z0
+
+done438:
+	VEXTRACTF64X4 $0x01, Z0, Y5
+	VADDPS        Z5, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X5
+	VADDPS        Z5, Z0, Z0
+	VPERMILPD     $0x01, X0, X5
+	VADDPS        Z5, Z0, Z0
+	VMOVSHDUP     X0, X5
+	VADDPS        Z5, Z0, Z0
+	VMOVSS        X0, (CX)
+	ADDQ          $0x04, CX
+	ADDQ          SI, BX
+	DECQ          DX
+	JNZ           loop433
+	VZEROUPPER
+	RET
+
+// func sumRowsAVX2F32<>(n int, x *float32, ldx int, sum *float32, rows int)
+// Requires: AVX
+TEXT ·sumRowsAVX2F32<>(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ sum+24(FP), CX
+	MOVQ rows+32(FP), DX
+	MOVQ x+8(FP), BX
+	MOVQ ldx+16(FP), SI
+	SHLQ $0x02, SI
+
+loop439:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   DI, DI
+	LEAQ   -32(AX), R8
+	TESTQ  R8, R8
+	JL     oneTest442
+
+many440:
+	VMOVUPS (BX)(DI*4), Y4
+	VADDPS  Y4, Y0, Y0
+	VMOVUPS 32(BX)(DI*4), Y4
+	VADDPS  Y4, Y1, Y1
+	VMOVUPS 64(BX)(DI*4), Y4
+	VADDPS  Y4, Y2, Y2
+	VMOVUPS 96(BX)(DI*4), Y4
+	VADDPS  Y4, Y3, Y3
+	ADDQ    $0x20, DI
+	CMPQ    DI, R8
+	JLE     many440
+	VADDPS  Y1, Y0, Y0
+	VADDPS  Y3, Y2, Y2
+	VADDPS  Y2, Y0, Y0
+
+oneTest442:
+	LEAQ -8(AX), R8
+	CMPQ DI, R8
+	JG   tail443
+
+one441:
+	VMOVUPS (BX)(DI*4), Y1
+	VADDPS  Y1, Y0, Y0
+	ADDQ    $0x08, DI
+	CMPQ    DI, R8
+	JLE     one441
+
+tail443:
+	MOVQ       AX, R8
+	SUBQ       DI, R8
+	JZ         done444
+	LEAQ       ones<>+32(SB), R9
+	SHLQ       $0x02, R8
+	SUBQ       R8, R9
+	VMOVUPS    (R9), Y1
+	VMASKMOVPS (BX)(DI*4), Y1, Y1
+	VADDPS     Y1, Y0, Y0
+
+done444:
+	VEXTRACTF128 $0x01, Y0, X5
+	VADDPS       Y5, Y0, Y0
+	VPERMILPD    $0x01, X0, X5
+	VADDPS       Y5, Y0, Y0
+	VMOVSHDUP    X0, X5
+	VADDPS       Y5, Y0, Y0
+	VMOVSS       X0, (CX)
+	ADDQ         $0x04, CX
+	ADDQ         SI, BX
+	DECQ         DX
+	JNZ          loop439
+	VZEROUPPER
+	RET
+
+// func sumSquaresRowsAVX512F64<>(n int, x *float64, ldx int, sum *float64, rows int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·sumSquaresRowsAVX512F64<>(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ sum+24(FP), CX
+	MOVQ rows+32(FP), DX
+	MOVQ x+8(FP), BX
+	MOVQ ldx+16(FP), SI
+	SHLQ $0x03, SI
+
+loop445:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ   DI, DI
+	LEAQ   -32(AX), R8
+	TESTQ  R8, R8
+	JL     oneTest448
+
+many446:
+	VMOVUPS     (BX)(DI*8), Z4
+	VFMADD231PD Z4, Z4, Z0
+	VMOVUPS     64(BX)(DI*8), Z4
+	VFMADD231PD Z4, Z4, Z1
+	VMOVUPS     128(BX)(DI*8), Z4
+	VFMADD231PD Z4, Z4, Z2
+	VMOVUPS     192(BX)(DI*8), Z4
+	VFMADD231PD Z4, Z4, Z3
+	ADDQ        $0x20, DI
+	CMPQ        DI, R8
+	JLE         many446
+	VADDPD      Z1, Z0, Z0
+	VADDPD      Z3, Z2, Z2
+	VADDPD      Z2, Z0, Z0
+
+oneTest448:
+	LEAQ -8(AX), R8
+	CMPQ DI, R8
+	JG   tail449
+
+one447:
+	VMOVUPS     (BX)(DI*8), Z1
+	VFMADD231PD Z1, Z1, Z0
+	ADDQ        $0x08, DI
+	CMPQ        DI, R8
+	JLE         one447
+
+tail449:
+	MOVQ        AX, R8
+	SUBQ        DI, R8
+	JZ          done450
+	MOVQ        $-1, R9
+	SHLXQ       R8, R9, R9
+	NOTQ        R9
+	KMOVW       R9, K1
+	VMOVUPD.Z   (BX)(DI*8), K1, Z1
+	VFMADD231PD Z1, Z1, Z0
+
+done450:
+	VEXTRACTF64X4 $0x01, Z0, Y5
+	VADDPD        Z5, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X5
+	VADDPD        Z5, Z0, Z0
+	VPERMILPD     $0x01, X0, X5
+	VADDPD        Z5, Z0, Z0
+	VMOVSD        X0, (CX)
+	ADDQ          $0x08, CX
+	ADDQ          SI, BX
+	DECQ          DX
+	JNZ           loop445
+	VZEROUPPER
+	RET
+
+// func sumSquaresRowsAVX2F64<>(n int, x *float64, ldx int, sum *float64, rows int)
+// Requires: AVX, FMA3
+TEXT ·sumSquaresRowsAVX2F64<>(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ sum+24(FP), CX
+	MOVQ rows+32(FP), DX
+	MOVQ x+8(FP), BX
+	MOVQ ldx+16(FP), SI
+	SHLQ $0x03, SI
+
+loop451:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   DI, DI
+	LEAQ   -16(AX), R8
+	TESTQ  R8, R8
+	JL     oneTest454
+
+many452:
+	VMOVUPS     (BX)(DI*8), Y4
+	VFMADD231PD Y4, Y4, Y0
+	VMOVUPS     32(BX)(DI*8), Y4
+	VFMADD231PD Y4, Y4, Y1
+	VMOVUPS     64(BX)(DI*8), Y4
+	VFMADD231PD Y4, Y4, Y2
+	VMOVUPS     96(BX)(DI*8), Y4
+	VFMADD231PD Y4, Y4, Y3
+	ADDQ        $0x10, DI
+	CMPQ        DI, R8
+	JLE         many452
+	VADDPD      Y1, Y0, Y0
+	VADDPD      Y3, Y2, Y2
+	VADDPD      Y2, Y0, Y0
+
+oneTest454:
+	LEAQ -4(AX), R8
+	CMPQ DI, R8
+	JG   tail455
+
+one453:
+	VMOVUPS     (BX)(DI*8), Y1
+	VFMADD231PD Y1, Y1, Y0
+	ADDQ        $0x04, DI
+	CMPQ        DI, R8
+	JLE         one453
+
+tail455:
+	MOVQ        AX, R8
+	SUBQ        DI, R8
+	JZ          done456
+	LEAQ        ones<>+32(SB), R9
+	SHLQ        $0x03, R8
+	SUBQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMASKMOVPD  (BX)(DI*8), Y1, Y1
+	VFMADD231PD Y1, Y1, Y0
+
+done456:
+	VEXTRACTF128 $0x01, Y0, X5
+	VADDPD       Y5, Y0, Y0
+	VPERMILPD    $0x01, X0, X5
+	VADDPD       Y5, Y0, Y0
+	VMOVSD       X0, (CX)
+	ADDQ         $0x08, CX
+	ADDQ         SI, BX
+	DECQ         DX
+	JNZ          loop451
+	VZEROUPPER
+	RET
+
+// func sumSquaresRowsAVX512F32<>(n int, x *float32, ldx int, sum *float32, rows int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·sumSquaresRowsAVX512F32<>(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ sum+24(FP), CX
+	MOVQ rows+32(FP), DX
+	MOVQ x+8(FP), BX
+	MOVQ ldx+16(FP), SI
+	SHLQ $0x02, SI
+
+loop457:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ   DI, DI
+	LEAQ   -64(AX), R8
+	TESTQ  R8, R8
+	JL     oneTest460
+
+many458:
+	VMOVUPS     (BX)(DI*4), Z4
+	VFMADD231PS Z4, Z4, Z0
+	VMOVUPS     64(BX)(DI*4), Z4
+	VFMADD231PS Z4, Z4, Z1
+	VMOVUPS     128(BX)(DI*4), Z4
+	VFMADD231PS Z4, Z4, Z2
+	VMOVUPS     192(BX)(DI*4), Z4
+	VFMADD231PS Z4, Z4, Z3
+	ADDQ        $0x40, DI
+	CMPQ        DI, R8
+	JLE         many458
+	VADDPS      Z1, Z0, Z0
+	VADDPS      Z3, Z2, Z2
+	VADDPS      Z2, Z0, Z0
+
+oneTest460:
+	LEAQ -16(AX), R8
+	CMPQ DI, R8
+	JG   tail461
+
+one459:
+	VMOVUPS     (BX)(DI*4), Z1
+	VFMADD231PS Z1, Z1, Z0
+	ADDQ        $0x10, DI
+	CMPQ        DI, R8
+	JLE         one459
+
+tail461:
+	MOVQ        AX, R8
+	SUBQ        DI, R8
+	JZ          done462
+	MOVQ        $-1, R9
+	SHLXQ       R8, R9, R9
+	NOTQ        R9
+	KMOVW       R9, K1
+	VMOVUPS.Z   (BX)(DI*4), K1, Z1
+	VFMADD231PS Z1, Z1, Z0
+
+done462:
+	VEXTRACTF64X4 $0x01, Z0, Y5
+	VADDPS        Z5, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X5
+	VADDPS        Z5, Z0, Z0
+	VPERMILPD     $0x01, X0, X5
+	VADDPS        Z5, Z0, Z0
+	VMOVSHDUP     X0, X5
+	VADDPS        Z5, Z0, Z0
+	VMOVSS        X0, (CX)
+	ADDQ          $0x04, CX
+	ADDQ          SI, BX
+	DECQ          DX
+	JNZ           loop457
+	VZEROUPPER
+	RET
+
+// func sumSquaresRowsAVX2F32<>(n int, x *float32, ldx int, sum *float32, rows int)
+// Requires: AVX, FMA3
+TEXT ·sumSquaresRowsAVX2F32<>(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), AX
+	MOVQ sum+24(FP), CX
+	MOVQ rows+32(FP), DX
+	MOVQ x+8(FP), BX
+	MOVQ ldx+16(FP), SI
+	SHLQ $0x02, SI
+
+loop463:
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   DI, DI
+	LEAQ   -32(AX), R8
+	TESTQ  R8, R8
+	JL     oneTest466
+
+many464:
+	VMOVUPS     (BX)(DI*4), Y4
+	VFMADD231PS Y4, Y4, Y0
+	VMOVUPS     32(BX)(DI*4), Y4
+	VFMADD231PS Y4, Y4, Y1
+	VMOVUPS     64(BX)(DI*4), Y4
+	VFMADD231PS Y4, Y4, Y2
+	VMOVUPS     96(BX)(DI*4), Y4
+	VFMADD231PS Y4, Y4, Y3
+	ADDQ        $0x20, DI
+	CMPQ        DI, R8
+	JLE         many464
+	VADDPS      Y1, Y0, Y0
+	VADDPS      Y3, Y2, Y2
+	VADDPS      Y2, Y0, Y0
+
+oneTest466:
+	LEAQ -8(AX), R8
+	CMPQ DI, R8
+	JG   tail467
+
+one465:
+	VMOVUPS     (BX)(DI*4), Y1
+	VFMADD231PS Y1, Y1, Y0
+	ADDQ        $0x08, DI
+	CMPQ        DI, R8
+	JLE         one465
+
+tail467:
+	MOVQ        AX, R8
+	SUBQ        DI, R8
+	JZ          done468
+	LEAQ        ones<>+32(SB), R9
+	SHLQ        $0x02, R8
+	SUBQ        R8, R9
+	VMOVUPS     (R9), Y1
+	VMASKMOVPS  (BX)(DI*4), Y1, Y1
+	VFMADD231PS Y1, Y1, Y0
+
+done468:
+	VEXTRACTF128 $0x01, Y0, X5
+	VADDPS       Y5, Y0, Y0
+	VPERMILPD    $0x01, X0, X5
+	VADDPS       Y5, Y0, Y0
+	VMOVSHDUP    X0, X5
+	VADDPS       Y5, Y0, Y0
+	VMOVSS       X0, (CX)
+	ADDQ         $0x04, CX
+	ADDQ         SI, BX
+	DECQ         DX
+	JNZ          loop463
+	VZEROUPPER
+	RET
+
 // func dotAVX512F64<>(x *float64, y *float64, n int) float64
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·dotAVX512F64<>(SB), NOSPLIT, $0-32
@@ -6562,9 +7490,9 @@ TEXT ·dotAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest399
+	JL     oneTest471
 
-many397:
+many469:
 	VMOVUPS     (AX)(BX*8), Z4
 	VMOVUPS     (CX)(BX*8), Z5
 	VFMADD231PD Z5, Z4, Z0
@@ -6579,27 +7507,27 @@ many397:
 	VFMADD231PD Z5, Z4, Z3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many397
+	JLE         many469
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest399:
+oneTest471:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail400
+	JG   tail472
 
-one398:
+one470:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     (CX)(BX*8), Z2
 	VFMADD231PD Z2, Z1, Z0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one398
+	JLE         one470
 
-tail400:
+tail472:
 	SUBQ        BX, DX
-	JZ          done401
+	JZ          done473
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -6608,7 +7536,7 @@ tail400:
 	VMOVUPD.Z   (CX)(BX*8), K1, Z2
 	VFMADD231PD Z2, Z1, Z0
 
-done401:
+done473:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPD        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -6632,9 +7560,9 @@ TEXT ·dotAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -16(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest404
+	JL     oneTest476
 
-many402:
+many474:
 	VMOVUPS     (AX)(BX*8), Y4
 	VMOVUPS     (CX)(BX*8), Y5
 	VFMADD231PD Y5, Y4, Y0
@@ -6649,27 +7577,27 @@ many402:
 	VFMADD231PD Y5, Y4, Y3
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many402
+	JLE         many474
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest404:
+oneTest476:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail405
+	JG   tail477
 
-one403:
+one475:
 	VMOVUPS     (AX)(BX*8), Y1
 	VMOVUPS     (CX)(BX*8), Y2
 	VFMADD231PD Y2, Y1, Y0
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one403
+	JLE         one475
 
-tail405:
+tail477:
 	SUBQ        BX, DX
-	JZ          done406
+	JZ          done478
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -6678,7 +7606,7 @@ tail405:
 	VMASKMOVPD  (CX)(BX*8), Y1, Y1
 	VFMADD231PD Y1, Y2, Y0
 
-done406:
+done478:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPD       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -6700,9 +7628,9 @@ TEXT ·dotAVX512F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -64(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest409
+	JL     oneTest481
 
-many407:
+many479:
 	VMOVUPS     (AX)(BX*4), Z4
 	VMOVUPS     (CX)(BX*4), Z5
 	VFMADD231PS Z5, Z4, Z0
@@ -6717,27 +7645,27 @@ many407:
 	VFMADD231PS Z5, Z4, Z3
 	ADDQ        $0x40, BX
 	CMPQ        BX, SI
-	JLE         many407
+	JLE         many479
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest409:
+oneTest481:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail410
+	JG   tail482
 
-one408:
+one480:
 	VMOVUPS     (AX)(BX*4), Z1
 	VMOVUPS     (CX)(BX*4), Z2
 	VFMADD231PS Z2, Z1, Z0
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one408
+	JLE         one480
 
-tail410:
+tail482:
 	SUBQ        BX, DX
-	JZ          done411
+	JZ          done483
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -6746,7 +7674,7 @@ tail410:
 	VMOVUPS.Z   (CX)(BX*4), K1, Z2
 	VFMADD231PS Z2, Z1, Z0
 
-done411:
+done483:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPS        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -6772,9 +7700,9 @@ TEXT ·dotAVX2F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest414
+	JL     oneTest486
 
-many412:
+many484:
 	VMOVUPS     (AX)(BX*4), Y4
 	VMOVUPS     (CX)(BX*4), Y5
 	VFMADD231PS Y5, Y4, Y0
@@ -6789,27 +7717,27 @@ many412:
 	VFMADD231PS Y5, Y4, Y3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many412
+	JLE         many484
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest414:
+oneTest486:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail415
+	JG   tail487
 
-one413:
+one485:
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     (CX)(BX*4), Y2
 	VFMADD231PS Y2, Y1, Y0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one413
+	JLE         one485
 
-tail415:
+tail487:
 	SUBQ        BX, DX
-	JZ          done416
+	JZ          done488
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -6818,7 +7746,7 @@ tail415:
 	VMASKMOVPS  (CX)(BX*4), Y1, Y1
 	VFMADD231PS Y1, Y2, Y0
 
-done416:
+done488:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPS       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -6852,7 +7780,7 @@ TEXT ·dotFarAVX512F64<>(SB), NOSPLIT, $0-32
 	VPXORQ Z14, Z14, Z14
 	VPXORQ Z15, Z15, Z15
 
-turn417:
+turn489:
 	VMOVUPS       (AX), X16
 	VFMADD231PD   (CX), X16, X0
 	VMOVUPS       16(AX), X16
@@ -6888,7 +7816,7 @@ turn417:
 	ADDQ          $0x00000100, AX
 	ADDQ          $0x00000100, CX
 	SUBQ          $0x20, DX
-	JNZ           turn417
+	JNZ           turn489
 	VINSERTF64X2  $0x01, X1, Z0, Z0
 	VINSERTF64X2  $0x02, X2, Z0, Z0
 	VINSERTF64X2  $0x03, X3, Z0, Z0
@@ -6927,9 +7855,9 @@ TEXT ·dotFarAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -16(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest420
+	JL     oneTest492
 
-many418:
+many490:
 	VMOVUPS     (AX)(BX*8), Y4
 	VMOVUPS     (CX)(BX*8), Y5
 	VFMADD231PD Y5, Y4, Y0
@@ -6944,27 +7872,27 @@ many418:
 	VFMADD231PD Y5, Y4, Y3
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many418
+	JLE         many490
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest420:
+oneTest492:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail421
+	JG   tail493
 
-one419:
+one491:
 	VMOVUPS     (AX)(BX*8), Y1
 	VMOVUPS     (CX)(BX*8), Y2
 	VFMADD231PD Y2, Y1, Y0
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one419
+	JLE         one491
 
-tail421:
+tail493:
 	SUBQ        BX, DX
-	JZ          done422
+	JZ          done494
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -6973,7 +7901,7 @@ tail421:
 	VMASKMOVPD  (CX)(BX*8), Y1, Y1
 	VFMADD231PD Y1, Y2, Y0
 
-done422:
+done494:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPD       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -7005,7 +7933,7 @@ TEXT ·dotFarAVX512F32<>(SB), NOSPLIT, $0-28
 	VPXORQ Z14, Z14, Z14
 	VPXORQ Z15, Z15, Z15
 
-turn423:
+turn495:
 	VMOVUPS       (AX), X16
 	VFMADD231PS   (CX), X16, X0
 	VMOVUPS       16(AX), X16
@@ -7041,7 +7969,7 @@ turn423:
 	ADDQ          $0x00000100, AX
 	ADDQ          $0x00000100, CX
 	SUBQ          $0x40, DX
-	JNZ           turn423
+	JNZ           turn495
 	VINSERTF64X2  $0x01, X1, Z0, Z0
 	VINSERTF64X2  $0x02, X2, Z0, Z0
 	VINSERTF64X2  $0x03, X3, Z0, Z0
@@ -7082,9 +8010,9 @@ TEXT ·dotFarAVX2F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest426
+	JL     oneTest498
 
-many424:
+many496:
 	VMOVUPS     (AX)(BX*4), Y4
 	VMOVUPS     (CX)(BX*4), Y5
 	VFMADD231PS Y5, Y4, Y0
@@ -7099,27 +8027,27 @@ many424:
 	VFMADD231PS Y5, Y4, Y3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many424
+	JLE         many496
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest426:
+oneTest498:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail427
+	JG   tail499
 
-one425:
+one497:
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     (CX)(BX*4), Y2
 	VFMADD231PS Y2, Y1, Y0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one425
+	JLE         one497
 
-tail427:
+tail499:
 	SUBQ        BX, DX
-	JZ          done428
+	JZ          done500
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -7128,7 +8056,7 @@ tail427:
 	VMASKMOVPS  (CX)(BX*4), Y1, Y1
 	VFMADD231PS Y1, Y2, Y0
 
-done428:
+done500:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPS       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -7151,9 +8079,9 @@ TEXT ·sumAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest431
+	JL     oneTest503
 
-many429:
+many501:
 	VMOVUPS (AX)(DX*8), Z4
 	VADDPD  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*8), Z4
@@ -7164,26 +8092,26 @@ many429:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many429
+	JLE     many501
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest431:
+oneTest503:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail432
+	JG   tail504
 
-one430:
+one502:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one430
+	JLE     one502
 
-tail432:
+tail504:
 	SUBQ      DX, CX
-	JZ        done433
+	JZ        done505
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -7191,7 +8119,7 @@ tail432:
 	VMOVUPD.Z (AX)(DX*8), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done433:
+done505:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -7214,9 +8142,9 @@ TEXT ·sumAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest436
+	JL     oneTest508
 
-many434:
+many506:
 	VMOVUPS (AX)(DX*8), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*8), Y4
@@ -7227,26 +8155,26 @@ many434:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many434
+	JLE     many506
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest436:
+oneTest508:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail437
+	JG   tail509
 
-one435:
+one507:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one435
+	JLE     one507
 
-tail437:
+tail509:
 	SUBQ       DX, CX
-	JZ         done438
+	JZ         done510
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -7254,7 +8182,7 @@ tail437:
 	VMASKMOVPD (AX)(DX*8), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done438:
+done510:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -7275,9 +8203,9 @@ TEXT ·sumAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest441
+	JL     oneTest513
 
-many439:
+many511:
 	VMOVUPS (AX)(DX*4), Z4
 	VADDPS  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*4), Z4
@@ -7288,26 +8216,26 @@ many439:
 	VADDPS  Z4, Z3, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many439
+	JLE     many511
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 
-oneTest441:
+oneTest513:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail442
+	JG   tail514
 
-one440:
+one512:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one440
+	JLE     one512
 
-tail442:
+tail514:
 	SUBQ      DX, CX
-	JZ        done443
+	JZ        done515
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -7315,7 +8243,7 @@ tail442:
 	VMOVUPS.Z (AX)(DX*4), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-done443:
+done515:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -7340,9 +8268,9 @@ TEXT ·sumAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest446
+	JL     oneTest518
 
-many444:
+many516:
 	VMOVUPS (AX)(DX*4), Y4
 	VADDPS  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*4), Y4
@@ -7353,26 +8281,26 @@ many444:
 	VADDPS  Y4, Y3, Y3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many444
+	JLE     many516
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y2, Y0, Y0
 
-oneTest446:
+oneTest518:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail447
+	JG   tail519
 
-one445:
+one517:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y1, Y0, Y0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one445
+	JLE     one517
 
-tail447:
+tail519:
 	SUBQ       DX, CX
-	JZ         done448
+	JZ         done520
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -7380,7 +8308,7 @@ tail447:
 	VMASKMOVPS (AX)(DX*4), Y1, Y1
 	VADDPS     Y1, Y0, Y0
 
-done448:
+done520:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -7403,9 +8331,9 @@ TEXT ·sumSquaresAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest451
+	JL     oneTest523
 
-many449:
+many521:
 	VMOVUPS     (AX)(DX*8), Z4
 	VFMADD231PD Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*8), Z4
@@ -7416,26 +8344,26 @@ many449:
 	VFMADD231PD Z4, Z4, Z3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many449
+	JLE         many521
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest451:
+oneTest523:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail452
+	JG   tail524
 
-one450:
+one522:
 	VMOVUPS     (AX)(DX*8), Z1
 	VFMADD231PD Z1, Z1, Z0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one450
+	JLE         one522
 
-tail452:
+tail524:
 	SUBQ        DX, CX
-	JZ          done453
+	JZ          done525
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -7443,7 +8371,7 @@ tail452:
 	VMOVUPD.Z   (AX)(DX*8), K1, Z1
 	VFMADD231PD Z1, Z1, Z0
 
-done453:
+done525:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -7466,9 +8394,9 @@ TEXT ·sumSquaresAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest456
+	JL     oneTest528
 
-many454:
+many526:
 	VMOVUPS     (AX)(DX*8), Y4
 	VFMADD231PD Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*8), Y4
@@ -7479,26 +8407,26 @@ many454:
 	VFMADD231PD Y4, Y4, Y3
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         many454
+	JLE         many526
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest456:
+oneTest528:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail457
+	JG   tail529
 
-one455:
+one527:
 	VMOVUPS     (AX)(DX*8), Y1
 	VFMADD231PD Y1, Y1, Y0
 	ADDQ        $0x04, DX
 	CMPQ        DX, BX
-	JLE         one455
+	JLE         one527
 
-tail457:
+tail529:
 	SUBQ        DX, CX
-	JZ          done458
+	JZ          done530
 	LEAQ        ones<>+32(SB), BX
 	SHLQ        $0x03, CX
 	SUBQ        CX, BX
@@ -7506,7 +8434,7 @@ tail457:
 	VMASKMOVPD  (AX)(DX*8), Y1, Y1
 	VFMADD231PD Y1, Y1, Y0
 
-done458:
+done530:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -7527,9 +8455,9 @@ TEXT ·sumSquaresAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest461
+	JL     oneTest533
 
-many459:
+many531:
 	VMOVUPS     (AX)(DX*4), Z4
 	VFMADD231PS Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*4), Z4
@@ -7540,26 +8468,26 @@ many459:
 	VFMADD231PS Z4, Z4, Z3
 	ADDQ        $0x40, DX
 	CMPQ        DX, BX
-	JLE         many459
+	JLE         many531
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest461:
+oneTest533:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail462
+	JG   tail534
 
-one460:
+one532:
 	VMOVUPS     (AX)(DX*4), Z1
 	VFMADD231PS Z1, Z1, Z0
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         one460
+	JLE         one532
 
-tail462:
+tail534:
 	SUBQ        DX, CX
-	JZ          done463
+	JZ          done535
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -7567,7 +8495,7 @@ tail462:
 	VMOVUPS.Z   (AX)(DX*4), K1, Z1
 	VFMADD231PS Z1, Z1, Z0
 
-done463:
+done535:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -7592,9 +8520,9 @@ TEXT ·sumSquaresAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest466
+	JL     oneTest538
 
-many464:
+many536:
 	VMOVUPS     (AX)(DX*4), Y4
 	VFMADD231PS Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*4), Y4
@@ -7605,26 +8533,26 @@ many464:
 	VFMADD231PS Y4, Y4, Y3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many464
+	JLE         many536
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest466:
+oneTest538:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail467
+	JG   tail539
 
-one465:
+one537:
 	VMOVUPS     (AX)(DX*4), Y1
 	VFMADD231PS Y1, Y1, Y0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one465
+	JLE         one537
 
-tail467:
+tail539:
 	SUBQ        DX, CX
-	JZ          done468
+	JZ          done540
 	LEAQ        ones<>+32(SB), BX
 	SHLQ        $0x02, CX
 	SUBQ        CX, BX
@@ -7632,7 +8560,7 @@ tail467:
 	VMASKMOVPS  (AX)(DX*4), Y1, Y1
 	VFMADD231PS Y1, Y1, Y0
 
-done468:
+done540:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -7657,9 +8585,9 @@ TEXT ·maxAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -32(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest471
+	JL      oneTest543
 
-many469:
+many541:
 	VMOVUPS  (CX)(DX*8), Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VMOVUPS  64(CX)(DX*8), Z5
@@ -7672,24 +8600,24 @@ many469:
 	VCMPPD   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x20, DX
 	CMPQ     DX, BX
-	JLE      many469
+	JLE      many541
 
-oneTest471:
+oneTest543:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail472
+	JG   tail544
 
-one470:
+one542:
 	VMOVUPS  (CX)(DX*8), Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VCMPPD   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x08, DX
 	CMPQ     DX, BX
-	JLE      one470
+	JLE      one542
 
-tail472:
+tail544:
 	SUBQ         DX, AX
-	JZ           done473
+	JZ           done545
 	MOVQ         $-1, BX
 	SHLXQ        AX, BX, BX
 	NOTQ         BX
@@ -7700,7 +8628,7 @@ tail472:
 	VRANGEPD     $0x05, Z4, Z0, Z0
 	VCMPPD       $0x07, Z4, Z4, K1, K1
 
-done473:
+done545:
 	VRANGEPD      $0x05, Z1, Z0, Z0
 	VRANGEPD      $0x05, Z2, Z0, Z0
 	VRANGEPD      $0x05, Z3, Z0, Z0
@@ -7712,10 +8640,10 @@ done473:
 	VRANGEPD      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTB      K1, K1
-	JCS           numbers474
+	JCS           numbers546
 	VMOVUPS       constants<>+192(SB), Z0
 
-numbers474:
+numbers546:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -7736,9 +8664,9 @@ TEXT ·maxAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -16(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest477
+	JL      oneTest549
 
-many475:
+many547:
 	VMOVUPS (CX)(DX*8), Y8
 
 	// On NEON: FMAX (53)
@@ -7779,14 +8707,14 @@ many475:
 	// As on NEON:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many475
+	JLE  many547
 
-oneTest477:
+oneTest549:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail478
+	JG   tail550
 
-one476:
+one548:
 	VMOVUPS (CX)(DX*8), Y8
 
 	// On NEON: FMAX (59)
@@ -7801,11 +8729,11 @@ one476:
 	// As on NEON:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one476
+	JLE  one548
 
-tail478:
+tail550:
 	SUBQ       DX, AX
-	JZ         done479
+	JZ         done551
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -7824,7 +8752,7 @@ tail478:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done479:
+done551:
 	// On NEON: FMAX (63)
 	VMAXPD Y1, Y0, Y0
 
@@ -7862,11 +8790,11 @@ done479:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers480
+	JZ           numbers552
 	VMOVUPS      constants<>+192(SB), Y0
 
 	// As on NEON:
-numbers480:
+numbers552:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -7885,9 +8813,9 @@ TEXT ·maxAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -64(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest483
+	JL      oneTest555
 
-many481:
+many553:
 	VMOVUPS  (CX)(DX*4), Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VMOVUPS  64(CX)(DX*4), Z5
@@ -7900,24 +8828,24 @@ many481:
 	VCMPPS   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x40, DX
 	CMPQ     DX, BX
-	JLE      many481
+	JLE      many553
 
-oneTest483:
+oneTest555:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail484
+	JG   tail556
 
-one482:
+one554:
 	VMOVUPS  (CX)(DX*4), Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VCMPPS   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x10, DX
 	CMPQ     DX, BX
-	JLE      one482
+	JLE      one554
 
-tail484:
+tail556:
 	SUBQ         DX, AX
-	JZ           done485
+	JZ           done557
 	MOVQ         $-1, BX
 	SHLXQ        AX, BX, BX
 	NOTQ         BX
@@ -7928,7 +8856,7 @@ tail484:
 	VRANGEPS     $0x05, Z4, Z0, Z0
 	VCMPPS       $0x07, Z4, Z4, K1, K1
 
-done485:
+done557:
 	VRANGEPS      $0x05, Z1, Z0, Z0
 	VRANGEPS      $0x05, Z2, Z0, Z0
 	VRANGEPS      $0x05, Z3, Z0, Z0
@@ -7942,10 +8870,10 @@ done485:
 	VRANGEPS      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTW      K1, K1
-	JCS           numbers486
+	JCS           numbers558
 	VMOVUPS       constants<>+384(SB), Z0
 
-numbers486:
+numbers558:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -7966,9 +8894,9 @@ TEXT ·maxAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -32(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest489
+	JL      oneTest561
 
-many487:
+many559:
 	VMOVUPS (CX)(DX*4), Y8
 
 	// On NEON: FMAX (69)
@@ -8009,14 +8937,14 @@ many487:
 	// As on NEON:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many487
+	JLE  many559
 
-oneTest489:
+oneTest561:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail490
+	JG   tail562
 
-one488:
+one560:
 	VMOVUPS (CX)(DX*4), Y8
 
 	// On NEON: FMAX (75)
@@ -8031,11 +8959,11 @@ one488:
 	// As on NEON:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one488
+	JLE  one560
 
-tail490:
+tail562:
 	SUBQ       DX, AX
-	JZ         done491
+	JZ         done563
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, AX
 	SUBQ       AX, BX
@@ -8054,7 +8982,7 @@ tail490:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done491:
+done563:
 	// On NEON: FMAX (79)
 	VMAXPS Y1, Y0, Y0
 
@@ -8100,11 +9028,11 @@ done491:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers492
+	JZ           numbers564
 	VMOVUPS      constants<>+384(SB), Y0
 
 	// As on NEON:
-numbers492:
+numbers564:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -8121,9 +9049,9 @@ TEXT ·sumAbsAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest495
+	JL     oneTest567
 
-many493:
+many565:
 	VMOVUPS (AX)(DX*8), Z4
 	VANDPD  constants<>+3200(SB), Z4, Z4
 	VADDPD  Z4, Z0, Z0
@@ -8138,27 +9066,27 @@ many493:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many493
+	JLE     many565
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest495:
+oneTest567:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail496
+	JG   tail568
 
-one494:
+one566:
 	VMOVUPS (AX)(DX*8), Z1
 	VANDPD  constants<>+3200(SB), Z1, Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one494
+	JLE     one566
 
-tail496:
+tail568:
 	SUBQ      DX, CX
-	JZ        done497
+	JZ        done569
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -8167,7 +9095,7 @@ tail496:
 	VANDPD    constants<>+3200(SB), Z1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done497:
+done569:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -8190,9 +9118,9 @@ TEXT ·sumAbsAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest500
+	JL     oneTest572
 
-many498:
+many570:
 	VMOVUPS (AX)(DX*8), Y4
 	VANDPD  constants<>+3200(SB), Y4, Y4
 	VADDPD  Y4, Y0, Y0
@@ -8207,27 +9135,27 @@ many498:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many498
+	JLE     many570
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest500:
+oneTest572:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail501
+	JG   tail573
 
-one499:
+one571:
 	VMOVUPS (AX)(DX*8), Y1
 	VANDPD  constants<>+3200(SB), Y1, Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one499
+	JLE     one571
 
-tail501:
+tail573:
 	SUBQ       DX, CX
-	JZ         done502
+	JZ         done574
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -8236,7 +9164,7 @@ tail501:
 	VANDPD     constants<>+3200(SB), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done502:
+done574:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -8257,9 +9185,9 @@ TEXT ·sumAbsAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest505
+	JL     oneTest577
 
-many503:
+many575:
 	VMOVUPS (AX)(DX*4), Z4
 	VANDPS  constants<>+3264(SB), Z4, Z4
 	VADDPS  Z4, Z0, Z0
@@ -8274,27 +9202,27 @@ many503:
 	VADDPS  Z4, Z3, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many503
+	JLE     many575
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 
-oneTest505:
+oneTest577:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail506
+	JG   tail578
 
-one504:
+one576:
 	VMOVUPS (AX)(DX*4), Z1
 	VANDPS  constants<>+3264(SB), Z1, Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one504
+	JLE     one576
 
-tail506:
+tail578:
 	SUBQ      DX, CX
-	JZ        done507
+	JZ        done579
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -8303,7 +9231,7 @@ tail506:
 	VANDPS    constants<>+3264(SB), Z1, Z1
 	VADDPS    Z1, Z0, Z0
 
-done507:
+done579:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -8328,9 +9256,9 @@ TEXT ·sumAbsAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest510
+	JL     oneTest582
 
-many508:
+many580:
 	VMOVUPS (AX)(DX*4), Y4
 	VANDPS  constants<>+3264(SB), Y4, Y4
 	VADDPS  Y4, Y0, Y0
@@ -8345,27 +9273,27 @@ many508:
 	VADDPS  Y4, Y3, Y3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many508
+	JLE     many580
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y2, Y0, Y0
 
-oneTest510:
+oneTest582:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail511
+	JG   tail583
 
-one509:
+one581:
 	VMOVUPS (AX)(DX*4), Y1
 	VANDPS  constants<>+3264(SB), Y1, Y1
 	VADDPS  Y1, Y0, Y0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one509
+	JLE     one581
 
-tail511:
+tail583:
 	SUBQ       DX, CX
-	JZ         done512
+	JZ         done584
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -8374,7 +9302,7 @@ tail511:
 	VANDPS     constants<>+3264(SB), Y1, Y1
 	VADDPS     Y1, Y0, Y0
 
-done512:
+done584:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -8398,9 +9326,9 @@ TEXT ·dotSignAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest515
+	JL     oneTest587
 
-many513:
+many585:
 	VMOVUPS      (AX)(BX*8), Z4
 	VANDPD.BCST  constants<>+3200(SB), Z4, Z5
 	VBROADCASTSD constants<>+3328(SB), Z6
@@ -8439,17 +9367,17 @@ many513:
 	VFMADD231PD  Z5, Z4, Z3
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many513
+	JLE          many585
 	VADDPD       Z1, Z0, Z0
 	VADDPD       Z3, Z2, Z2
 	VADDPD       Z2, Z0, Z0
 
-oneTest515:
+oneTest587:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail516
+	JG   tail588
 
-one514:
+one586:
 	VMOVUPS      (AX)(BX*8), Z1
 	VANDPD.BCST  constants<>+3200(SB), Z1, Z2
 	VBROADCASTSD constants<>+3328(SB), Z3
@@ -8461,11 +9389,11 @@ one514:
 	VFMADD231PD  Z2, Z1, Z0
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one514
+	JLE          one586
 
-tail516:
+tail588:
 	SUBQ         BX, DX
-	JZ           done517
+	JZ           done589
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -8480,7 +9408,7 @@ tail516:
 	VMOVUPD.Z    (CX)(BX*8), K1, Z2
 	VFMADD231PD  Z2, Z1, Z0
 
-done517:
+done589:
 	VEXTRACTF64X4 $0x01, Z0, Y7
 	VADDPD        Z7, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X7
@@ -8504,9 +9432,9 @@ TEXT ·dotSignAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -16(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest520
+	JL     oneTest592
 
-many518:
+many590:
 	VMOVUPS      (AX)(BX*8), Y4
 	VANDPD       constants<>+3200(SB), Y4, Y5
 	VBROADCASTSD constants<>+3328(SB), Y6
@@ -8545,17 +9473,17 @@ many518:
 	VFMADD231PD  Y5, Y4, Y3
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many518
+	JLE          many590
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y2, Y0, Y0
 
-oneTest520:
+oneTest592:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail521
+	JG   tail593
 
-one519:
+one591:
 	VMOVUPS      (AX)(BX*8), Y1
 	VANDPD       constants<>+3200(SB), Y1, Y2
 	VBROADCASTSD constants<>+3328(SB), Y3
@@ -8567,11 +9495,11 @@ one519:
 	VFMADD231PD  Y2, Y1, Y0
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one519
+	JLE          one591
 
-tail521:
+tail593:
 	SUBQ         BX, DX
-	JZ           done522
+	JZ           done594
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -8586,7 +9514,7 @@ tail521:
 	VMASKMOVPD   (CX)(BX*8), Y1, Y1
 	VFMADD231PD  Y1, Y2, Y0
 
-done522:
+done594:
 	VEXTRACTF128 $0x01, Y0, X7
 	VADDPD       Y7, Y0, Y0
 	VPERMILPD    $0x01, X0, X7
@@ -8608,9 +9536,9 @@ TEXT ·dotSignAVX512F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -64(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest525
+	JL     oneTest597
 
-many523:
+many595:
 	VMOVUPS      (AX)(BX*4), Z4
 	VANDPS.BCST  constants<>+3264(SB), Z4, Z5
 	VBROADCASTSS constants<>+3456(SB), Z6
@@ -8649,17 +9577,17 @@ many523:
 	VFMADD231PS  Z5, Z4, Z3
 	ADDQ         $0x40, BX
 	CMPQ         BX, SI
-	JLE          many523
+	JLE          many595
 	VADDPS       Z1, Z0, Z0
 	VADDPS       Z3, Z2, Z2
 	VADDPS       Z2, Z0, Z0
 
-oneTest525:
+oneTest597:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail526
+	JG   tail598
 
-one524:
+one596:
 	VMOVUPS      (AX)(BX*4), Z1
 	VANDPS.BCST  constants<>+3264(SB), Z1, Z2
 	VBROADCASTSS constants<>+3456(SB), Z3
@@ -8671,11 +9599,11 @@ one524:
 	VFMADD231PS  Z2, Z1, Z0
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one524
+	JLE          one596
 
-tail526:
+tail598:
 	SUBQ         BX, DX
-	JZ           done527
+	JZ           done599
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -8690,7 +9618,7 @@ tail526:
 	VMOVUPS.Z    (CX)(BX*4), K1, Z2
 	VFMADD231PS  Z2, Z1, Z0
 
-done527:
+done599:
 	VEXTRACTF64X4 $0x01, Z0, Y7
 	VADDPS        Z7, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X7
@@ -8716,9 +9644,9 @@ TEXT ·dotSignAVX2F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest530
+	JL     oneTest602
 
-many528:
+many600:
 	VMOVUPS      (AX)(BX*4), Y4
 	VANDPS       constants<>+3264(SB), Y4, Y5
 	VBROADCASTSS constants<>+3456(SB), Y6
@@ -8757,17 +9685,17 @@ many528:
 	VFMADD231PS  Y5, Y4, Y3
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many528
+	JLE          many600
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y3, Y2, Y2
 	VADDPS       Y2, Y0, Y0
 
-oneTest530:
+oneTest602:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail531
+	JG   tail603
 
-one529:
+one601:
 	VMOVUPS      (AX)(BX*4), Y1
 	VANDPS       constants<>+3264(SB), Y1, Y2
 	VBROADCASTSS constants<>+3456(SB), Y3
@@ -8779,11 +9707,11 @@ one529:
 	VFMADD231PS  Y2, Y1, Y0
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one529
+	JLE          one601
 
-tail531:
+tail603:
 	SUBQ         BX, DX
-	JZ           done532
+	JZ           done604
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -8798,7 +9726,7 @@ tail531:
 	VMASKMOVPS   (CX)(BX*4), Y1, Y1
 	VFMADD231PS  Y1, Y2, Y0
 
-done532:
+done604:
 	VEXTRACTF128 $0x01, Y0, X7
 	VADDPS       Y7, Y0, Y0
 	VPERMILPD    $0x01, X0, X7
@@ -8823,9 +9751,9 @@ TEXT ·maxAbsAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -32(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest535
+	JL      oneTest607
 
-many533:
+many605:
 	VMOVUPS  (CX)(DX*8), Z4
 	VANDPD   constants<>+3200(SB), Z4, Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
@@ -8842,25 +9770,25 @@ many533:
 	VCMPPD   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x20, DX
 	CMPQ     DX, BX
-	JLE      many533
+	JLE      many605
 
-oneTest535:
+oneTest607:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail536
+	JG   tail608
 
-one534:
+one606:
 	VMOVUPS  (CX)(DX*8), Z4
 	VANDPD   constants<>+3200(SB), Z4, Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VCMPPD   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x08, DX
 	CMPQ     DX, BX
-	JLE      one534
+	JLE      one606
 
-tail536:
+tail608:
 	SUBQ         DX, AX
-	JZ           done537
+	JZ           done609
 	MOVQ         $-1, BX
 	SHLXQ        AX, BX, BX
 	NOTQ         BX
@@ -8872,7 +9800,7 @@ tail536:
 	VRANGEPD     $0x05, Z4, Z0, Z0
 	VCMPPD       $0x07, Z4, Z4, K1, K1
 
-done537:
+done609:
 	VRANGEPD      $0x05, Z1, Z0, Z0
 	VRANGEPD      $0x05, Z2, Z0, Z0
 	VRANGEPD      $0x05, Z3, Z0, Z0
@@ -8884,10 +9812,10 @@ done537:
 	VRANGEPD      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTB      K1, K1
-	JCS           numbers538
+	JCS           numbers610
 	VMOVUPS       constants<>+192(SB), Z0
 
-numbers538:
+numbers610:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -8908,9 +9836,9 @@ TEXT ·maxAbsAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -16(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest541
+	JL      oneTest613
 
-many539:
+many611:
 	VMOVUPS (CX)(DX*8), Y8
 	VANDPD  constants<>+3200(SB), Y8, Y8
 
@@ -8955,14 +9883,14 @@ many539:
 	// As on NEON:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many539
+	JLE  many611
 
-oneTest541:
+oneTest613:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail542
+	JG   tail614
 
-one540:
+one612:
 	VMOVUPS (CX)(DX*8), Y8
 	VANDPD  constants<>+3200(SB), Y8, Y8
 
@@ -8978,11 +9906,11 @@ one540:
 	// As on NEON:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one540
+	JLE  one612
 
-tail542:
+tail614:
 	SUBQ       DX, AX
-	JZ         done543
+	JZ         done615
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -9002,7 +9930,7 @@ tail542:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done543:
+done615:
 	// On NEON: FMAX (96)
 	VMAXPD Y1, Y0, Y0
 
@@ -9040,11 +9968,11 @@ done543:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers544
+	JZ           numbers616
 	VMOVUPS      constants<>+192(SB), Y0
 
 	// As on NEON:
-numbers544:
+numbers616:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -9063,9 +9991,9 @@ TEXT ·maxAbsAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -64(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest547
+	JL      oneTest619
 
-many545:
+many617:
 	VMOVUPS  (CX)(DX*4), Z4
 	VANDPS   constants<>+3264(SB), Z4, Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
@@ -9082,25 +10010,25 @@ many545:
 	VCMPPS   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x40, DX
 	CMPQ     DX, BX
-	JLE      many545
+	JLE      many617
 
-oneTest547:
+oneTest619:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail548
+	JG   tail620
 
-one546:
+one618:
 	VMOVUPS  (CX)(DX*4), Z4
 	VANDPS   constants<>+3264(SB), Z4, Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VCMPPS   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x10, DX
 	CMPQ     DX, BX
-	JLE      one546
+	JLE      one618
 
-tail548:
+tail620:
 	SUBQ         DX, AX
-	JZ           done549
+	JZ           done621
 	MOVQ         $-1, BX
 	SHLXQ        AX, BX, BX
 	NOTQ         BX
@@ -9112,7 +10040,7 @@ tail548:
 	VRANGEPS     $0x05, Z4, Z0, Z0
 	VCMPPS       $0x07, Z4, Z4, K1, K1
 
-done549:
+done621:
 	VRANGEPS      $0x05, Z1, Z0, Z0
 	VRANGEPS      $0x05, Z2, Z0, Z0
 	VRANGEPS      $0x05, Z3, Z0, Z0
@@ -9126,10 +10054,10 @@ done549:
 	VRANGEPS      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTW      K1, K1
-	JCS           numbers550
+	JCS           numbers622
 	VMOVUPS       constants<>+384(SB), Z0
 
-numbers550:
+numbers622:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -9150,9 +10078,9 @@ TEXT ·maxAbsAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -32(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest553
+	JL      oneTest625
 
-many551:
+many623:
 	VMOVUPS (CX)(DX*4), Y8
 	VANDPS  constants<>+3264(SB), Y8, Y8
 
@@ -9197,14 +10125,14 @@ many551:
 	// As on NEON:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many551
+	JLE  many623
 
-oneTest553:
+oneTest625:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail554
+	JG   tail626
 
-one552:
+one624:
 	VMOVUPS (CX)(DX*4), Y8
 	VANDPS  constants<>+3264(SB), Y8, Y8
 
@@ -9220,11 +10148,11 @@ one552:
 	// As on NEON:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one552
+	JLE  one624
 
-tail554:
+tail626:
 	SUBQ       DX, AX
-	JZ         done555
+	JZ         done627
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, AX
 	SUBQ       AX, BX
@@ -9244,7 +10172,7 @@ tail554:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done555:
+done627:
 	// On NEON: FMAX (112)
 	VMAXPS Y1, Y0, Y0
 
@@ -9290,11 +10218,11 @@ done555:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers556
+	JZ           numbers628
 	VMOVUPS      constants<>+384(SB), Y0
 
 	// As on NEON:
-numbers556:
+numbers628:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -9308,9 +10236,9 @@ TEXT ·addConstantAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest559
+	JL           oneTest631
 
-many557:
+many629:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*8)
@@ -9325,24 +10253,24 @@ many557:
 	VMOVUPS Z1, 192(AX)(DX*8)
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many557
+	JLE     many629
 
-oneTest559:
+oneTest631:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail560
+	JG   tail632
 
-one558:
+one630:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*8)
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one558
+	JLE     one630
 
-tail560:
+tail632:
 	SUBQ      DX, CX
-	JZ        done561
+	JZ        done633
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -9351,7 +10279,7 @@ tail560:
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (AX)(DX*8)
 
-done561:
+done633:
 	VZEROUPPER
 	RET
 
@@ -9364,9 +10292,9 @@ TEXT ·addConstantAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -16(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest564
+	JL           oneTest636
 
-many562:
+many634:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*8)
@@ -9381,24 +10309,24 @@ many562:
 	VMOVUPS Y1, 96(AX)(DX*8)
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many562
+	JLE     many634
 
-oneTest564:
+oneTest636:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail565
+	JG   tail637
 
-one563:
+one635:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*8)
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one563
+	JLE     one635
 
-tail565:
+tail637:
 	SUBQ       DX, CX
-	JZ         done566
+	JZ         done638
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -9407,7 +10335,7 @@ tail565:
 	VADDPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (AX)(DX*8)
 
-done566:
+done638:
 	VZEROUPPER
 	RET
 
@@ -9420,9 +10348,9 @@ TEXT ·addConstantAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -64(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest569
+	JL           oneTest641
 
-many567:
+many639:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*4)
@@ -9437,24 +10365,24 @@ many567:
 	VMOVUPS Z1, 192(AX)(DX*4)
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many567
+	JLE     many639
 
-oneTest569:
+oneTest641:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail570
+	JG   tail642
 
-one568:
+one640:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*4)
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one568
+	JLE     one640
 
-tail570:
+tail642:
 	SUBQ      DX, CX
-	JZ        done571
+	JZ        done643
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -9463,7 +10391,7 @@ tail570:
 	VADDPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (AX)(DX*4)
 
-done571:
+done643:
 	VZEROUPPER
 	RET
 
@@ -9476,9 +10404,9 @@ TEXT ·addConstantAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest574
+	JL           oneTest646
 
-many572:
+many644:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*4)
@@ -9493,24 +10421,24 @@ many572:
 	VMOVUPS Y1, 96(AX)(DX*4)
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many572
+	JLE     many644
 
-oneTest574:
+oneTest646:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail575
+	JG   tail647
 
-one573:
+one645:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*4)
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one573
+	JLE     one645
 
-tail575:
+tail647:
 	SUBQ       DX, CX
-	JZ         done576
+	JZ         done648
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -9519,7 +10447,7 @@ tail575:
 	VADDPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (AX)(DX*4)
 
-done576:
+done648:
 	VZEROUPPER
 	RET
 
@@ -9536,9 +10464,9 @@ TEXT ·complexSumAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest579
+	JL     oneTest651
 
-many577:
+many649:
 	VMOVUPS (CX)(DX*8), Z4
 	VADDPD  Z4, Z0, Z0
 	VMOVUPS 64(CX)(DX*8), Z4
@@ -9549,26 +10477,26 @@ many577:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many577
+	JLE     many649
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest579:
+oneTest651:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail580
+	JG   tail652
 
-one578:
+one650:
 	VMOVUPS (CX)(DX*8), Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one578
+	JLE     one650
 
-tail580:
+tail652:
 	SUBQ      DX, AX
-	JZ        done581
+	JZ        done653
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -9576,7 +10504,7 @@ tail580:
 	VMOVUPD.Z (CX)(DX*8), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done581:
+done653:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y1
 	VEXTRACTF64X2 $0x01, Y1, X0
@@ -9598,9 +10526,9 @@ TEXT ·complexSumAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ   DX, DX
 	LEAQ   -16(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest584
+	JL     oneTest656
 
-many582:
+many654:
 	VMOVUPS (CX)(DX*8), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPS 32(CX)(DX*8), Y4
@@ -9611,26 +10539,26 @@ many582:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many582
+	JLE     many654
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest584:
+oneTest656:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail585
+	JG   tail657
 
-one583:
+one655:
 	VMOVUPS (CX)(DX*8), Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one583
+	JLE     one655
 
-tail585:
+tail657:
 	SUBQ       DX, AX
-	JZ         done586
+	JZ         done658
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -9638,7 +10566,7 @@ tail585:
 	VMASKMOVPD (CX)(DX*8), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done586:
+done658:
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X1
 	VMOVUPS      X1, ret_real+16(FP)
@@ -9663,9 +10591,9 @@ TEXT ·complexDotAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ   BX, BX
 	LEAQ   -32(AX), SI
 	TESTQ  SI, SI
-	JL     oneTest589
+	JL     oneTest661
 
-many587:
+many659:
 	VMOVUPS     (CX)(BX*8), Z8
 	VMOVUPS     (DX)(BX*8), Z9
 	VFMADD231PD Z9, Z8, Z0
@@ -9688,7 +10616,7 @@ many587:
 	VFMADD231PD Z9, Z8, Z7
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many587
+	JLE         many659
 	VADDPD      Z2, Z0, Z0
 	VADDPD      Z6, Z4, Z4
 	VADDPD      Z4, Z0, Z0
@@ -9696,12 +10624,12 @@ many587:
 	VADDPD      Z7, Z5, Z5
 	VADDPD      Z5, Z1, Z1
 
-oneTest589:
+oneTest661:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail590
+	JG   tail662
 
-one588:
+one660:
 	VMOVUPS     (CX)(BX*8), Z2
 	VMOVUPS     (DX)(BX*8), Z3
 	VFMADD231PD Z3, Z2, Z0
@@ -9709,11 +10637,11 @@ one588:
 	VFMADD231PD Z3, Z2, Z1
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one588
+	JLE         one660
 
-tail590:
+tail662:
 	SUBQ        BX, AX
-	JZ          done591
+	JZ          done663
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -9724,7 +10652,7 @@ tail590:
 	VPERMILPD   $0x55, Z3, Z3
 	VFMADD231PD Z3, Z2, Z1
 
-done591:
+done663:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VADDPD        Y2, Y0, Y2
 	VEXTRACTF64X2 $0x01, Y2, X0
@@ -9760,9 +10688,9 @@ TEXT ·complexDotAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ   BX, BX
 	LEAQ   -16(AX), SI
 	TESTQ  SI, SI
-	JL     oneTest594
+	JL     oneTest666
 
-many592:
+many664:
 	VMOVUPS     (CX)(BX*8), Y8
 	VMOVUPS     (DX)(BX*8), Y9
 	VFMADD231PD Y9, Y8, Y0
@@ -9785,7 +10713,7 @@ many592:
 	VFMADD231PD Y9, Y8, Y7
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many592
+	JLE         many664
 	VADDPD      Y2, Y0, Y0
 	VADDPD      Y6, Y4, Y4
 	VADDPD      Y4, Y0, Y0
@@ -9793,12 +10721,12 @@ many592:
 	VADDPD      Y7, Y5, Y5
 	VADDPD      Y5, Y1, Y1
 
-oneTest594:
+oneTest666:
 	LEAQ -4(AX), SI
 	CMPQ BX, SI
-	JG   tail595
+	JG   tail667
 
-one593:
+one665:
 	VMOVUPS     (CX)(BX*8), Y2
 	VMOVUPS     (DX)(BX*8), Y3
 	VFMADD231PD Y3, Y2, Y0
@@ -9806,11 +10734,11 @@ one593:
 	VFMADD231PD Y3, Y2, Y1
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one593
+	JLE         one665
 
-tail595:
+tail667:
 	SUBQ        BX, AX
-	JZ          done596
+	JZ          done668
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, AX
 	SUBQ        AX, SI
@@ -9821,7 +10749,7 @@ tail595:
 	VPERMILPD   $0x55, Y2, Y2
 	VFMADD231PD Y2, Y3, Y1
 
-done596:
+done668:
 	VEXTRACTF128 $0x01, Y0, X2
 	VADDPD       X2, X0, X2
 	VEXTRACTF128 $0x01, Y1, X0
@@ -9847,9 +10775,9 @@ TEXT ·complexAddConstantAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest599
+	JL           oneTest671
 
-many597:
+many669:
 	VMOVUPS (CX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(DX*8)
@@ -9864,24 +10792,24 @@ many597:
 	VMOVUPS Z1, 192(CX)(DX*8)
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many597
+	JLE     many669
 
-oneTest599:
+oneTest671:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail600
+	JG   tail672
 
-one598:
+one670:
 	VMOVUPS (CX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(DX*8)
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one598
+	JLE     one670
 
-tail600:
+tail672:
 	SUBQ      DX, AX
-	JZ        done601
+	JZ        done673
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -9890,7 +10818,7 @@ tail600:
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(DX*8)
 
-done601:
+done673:
 	VZEROUPPER
 	RET
 
@@ -9906,9 +10834,9 @@ TEXT ·complexAddConstantAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -16(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest604
+	JL           oneTest676
 
-many602:
+many674:
 	VMOVUPS (CX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(DX*8)
@@ -9923,24 +10851,24 @@ many602:
 	VMOVUPS Y1, 96(CX)(DX*8)
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many602
+	JLE     many674
 
-oneTest604:
+oneTest676:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail605
+	JG   tail677
 
-one603:
+one675:
 	VMOVUPS (CX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(DX*8)
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one603
+	JLE     one675
 
-tail605:
+tail677:
 	SUBQ       DX, AX
-	JZ         done606
+	JZ         done678
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -9949,7 +10877,7 @@ tail605:
 	VADDPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (CX)(DX*8)
 
-done606:
+done678:
 	VZEROUPPER
 	RET
 
@@ -9966,9 +10894,9 @@ TEXT ·complexAxpyAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest609
+	JL           oneTest681
 
-many607:
+many679:
 	VMOVUPS   (CX)(BX*8), Z2
 	VPERMILPD $0x55, Z2, Z3
 	VMULPD    Z1, Z3, Z3
@@ -10003,14 +10931,14 @@ many607:
 	VMOVUPS   Z2, 192(DX)(BX*8)
 	ADDQ      $0x20, BX
 	CMPQ      BX, SI
-	JLE       many607
+	JLE       many679
 
-oneTest609:
+oneTest681:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail610
+	JG   tail682
 
-one608:
+one680:
 	VMOVUPS   (CX)(BX*8), Z2
 	VPERMILPD $0x55, Z2, Z3
 	VMULPD    Z1, Z3, Z3
@@ -10021,11 +10949,11 @@ one608:
 	VMOVUPS   Z2, (DX)(BX*8)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       one608
+	JLE       one680
 
-tail610:
+tail682:
 	SUBQ      BX, AX
-	JZ        done611
+	JZ        done683
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -10039,7 +10967,7 @@ tail610:
 	VADDPD    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (DX)(BX*8)
 
-done611:
+done683:
 	VZEROUPPER
 	RET
 
@@ -10056,9 +10984,9 @@ TEXT ·complexAxpyAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest614
+	JL           oneTest686
 
-many612:
+many684:
 	VMOVUPS   (CX)(BX*8), Y2
 	VPERMILPD $0x55, Y2, Y3
 	VMULPD    Y1, Y3, Y3
@@ -10093,14 +11021,14 @@ many612:
 	VMOVUPS   Y2, 96(DX)(BX*8)
 	ADDQ      $0x10, BX
 	CMPQ      BX, SI
-	JLE       many612
+	JLE       many684
 
-oneTest614:
+oneTest686:
 	LEAQ -4(AX), SI
 	CMPQ BX, SI
-	JG   tail615
+	JG   tail687
 
-one613:
+one685:
 	VMOVUPS   (CX)(BX*8), Y2
 	VPERMILPD $0x55, Y2, Y3
 	VMULPD    Y1, Y3, Y3
@@ -10111,11 +11039,11 @@ one613:
 	VMOVUPS   Y2, (DX)(BX*8)
 	ADDQ      $0x04, BX
 	CMPQ      BX, SI
-	JLE       one613
+	JLE       one685
 
-tail615:
+tail687:
 	SUBQ       BX, AX
-	JZ         done616
+	JZ         done688
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, AX
 	SUBQ       AX, SI
@@ -10129,7 +11057,7 @@ tail615:
 	VADDPD     Y0, Y3, Y3
 	VMASKMOVPD Y3, Y2, (DX)(BX*8)
 
-done616:
+done688:
 	VZEROUPPER
 	RET
 
@@ -10147,9 +11075,9 @@ TEXT ·complexAddProductAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest619
+	JL           oneTest691
 
-many617:
+many689:
 	VMOVUPS     (DX)(SI*8), Z2
 	VPERMILPD   $0xff, Z2, Z3
 	VMULPD      Z1, Z3, Z3
@@ -10176,14 +11104,14 @@ many617:
 	VMOVUPS     Z2, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many617
+	JLE         many689
 
-oneTest619:
+oneTest691:
 	LEAQ -8(AX), DI
 	CMPQ SI, DI
-	JG   tail620
+	JG   tail692
 
-one618:
+one690:
 	VMOVUPS     (DX)(SI*8), Z2
 	VPERMILPD   $0xff, Z2, Z3
 	VMULPD      Z1, Z3, Z3
@@ -10198,11 +11126,11 @@ one618:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one618
+	JLE         one690
 
-tail620:
+tail692:
 	SUBQ        SI, AX
-	JZ          done621
+	JZ          done693
 	MOVQ        $-1, DI
 	SHLXQ       AX, DI, DI
 	NOTQ        DI
@@ -10220,7 +11148,7 @@ tail620:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (CX)(SI*8)
 
-done621:
+done693:
 	VZEROUPPER
 	RET
 
@@ -10238,9 +11166,9 @@ TEXT ·complexAddProductAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest624
+	JL           oneTest696
 
-many622:
+many694:
 	VMOVUPS     (DX)(SI*8), Y2
 	VPERMILPD   $0xff, Y2, Y3
 	VMULPD      Y1, Y3, Y3
@@ -10267,14 +11195,14 @@ many622:
 	VMOVUPS     Y2, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many622
+	JLE         many694
 
-oneTest624:
+oneTest696:
 	LEAQ -4(AX), DI
 	CMPQ SI, DI
-	JG   tail625
+	JG   tail697
 
-one623:
+one695:
 	VMOVUPS     (DX)(SI*8), Y2
 	VPERMILPD   $0xff, Y2, Y3
 	VMULPD      Y1, Y3, Y3
@@ -10289,11 +11217,11 @@ one623:
 	VMOVUPS     Y2, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one623
+	JLE         one695
 
-tail625:
+tail697:
 	SUBQ        SI, AX
-	JZ          done626
+	JZ          done698
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, AX
 	SUBQ        AX, DI
@@ -10311,7 +11239,7 @@ tail625:
 	VFMADD231PD Y1, Y0, Y3
 	VMASKMOVPD  Y3, Y2, (CX)(SI*8)
 
-done626:
+done698:
 	VZEROUPPER
 	RET
 
@@ -10324,7 +11252,7 @@ TEXT ·splitAVX512F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x03, BX
 
-loop627:
+loop699:
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
 	VMOVUPS   Z0, Z2
@@ -10339,7 +11267,7 @@ loop627:
 	ADDQ      $0x40, CX
 	ADDQ      $0x80, DX
 	DECQ      BX
-	JNZ       loop627
+	JNZ       loop699
 	VZEROUPPER
 	RET
 
@@ -10352,7 +11280,7 @@ TEXT ·splitAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x02, BX
 
-loop628:
+loop700:
 	VMOVUPS   (DX), Y0
 	VMOVUPS   32(DX), Y1
 	VUNPCKLPD Y1, Y0, Y2
@@ -10365,7 +11293,7 @@ loop628:
 	ADDQ      $0x20, CX
 	ADDQ      $0x40, DX
 	DECQ      BX
-	JNZ       loop628
+	JNZ       loop700
 	VZEROUPPER
 	RET
 
@@ -10378,7 +11306,7 @@ TEXT ·addPartsAVX512F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x03, BX
 
-loop629:
+loop701:
 	VMOVUPS   (AX), Z0
 	VMOVUPS   (CX), Z1
 	VMOVUPS   Z0, Z2
@@ -10395,7 +11323,7 @@ loop629:
 	ADDQ      $0x40, CX
 	ADDQ      $0x80, DX
 	DECQ      BX
-	JNZ       loop629
+	JNZ       loop701
 	VZEROUPPER
 	RET
 
@@ -10408,7 +11336,7 @@ TEXT ·addPartsAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x02, BX
 
-loop630:
+loop702:
 	VMOVUPS    (AX), Y0
 	VMOVUPS    (CX), Y1
 	VUNPCKLPD  Y1, Y0, Y2
@@ -10423,7 +11351,7 @@ loop630:
 	ADDQ       $0x20, CX
 	ADDQ       $0x40, DX
 	DECQ       BX
-	JNZ        loop630
+	JNZ        loop702
 	VZEROUPPER
 	RET
 
@@ -10438,9 +11366,9 @@ TEXT ·expAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest633
+	JL      oneTest705
 
-many631:
+many703:
 	VMOVUPS           (CX)(BX*8), Z2
 	VMOVUPS           64(CX)(BX*8), Z3
 	VMOVUPS           128(CX)(BX*8), Z4
@@ -10526,7 +11454,7 @@ many631:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal636
+	JZ                normal708
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
 	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
@@ -10551,29 +11479,29 @@ many631:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1920(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1920(SB), Z21, K1, Z21
-	JMP               scaled637
+	JMP               scaled709
 
-normal636:
+normal708:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled637:
+scaled709:
 	VMOVUPS Z18, (AX)(BX*8)
 	VMOVUPS Z19, 64(AX)(BX*8)
 	VMOVUPS Z20, 128(AX)(BX*8)
 	VMOVUPS Z21, 192(AX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many631
+	JLE     many703
 
-oneTest633:
+oneTest705:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail634
+	JG   tail706
 
-one632:
+one704:
 	VMOVUPS           (CX)(BX*8), Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
 	VFMADD213PD.BCST  constants<>+1152(SB), Z2, Z3
@@ -10596,27 +11524,27 @@ one632:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal638
+	JZ                normal710
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled639
+	JMP               scaled711
 
-normal638:
+normal710:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled639:
+scaled711:
 	VMOVUPS Z6, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one632
+	JLE     one704
 
-tail634:
+tail706:
 	SUBQ              BX, DX
-	JZ                done635
+	JZ                done707
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -10643,22 +11571,22 @@ tail634:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal640
+	JZ                normal712
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled641
+	JMP               scaled713
 
-normal640:
+normal712:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled641:
+scaled713:
 	VMOVUPD Z6, K1, (AX)(BX*8)
 
-done635:
+done707:
 	VZEROUPPER
 	RET
 
@@ -10673,9 +11601,9 @@ TEXT ·expAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest644
+	JL      oneTest716
 
-many642:
+many714:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMOVUPS      32(CX)(BX*8), Y3
 	VMAXPD       Y2, Y0, Y2
@@ -10728,7 +11656,7 @@ many642:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, DI
 	TESTL        DI, DI
-	JZ           normal647
+	JZ           normal719
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -10755,9 +11683,9 @@ many642:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled648
+	JMP          scaled720
 
-normal647:
+normal719:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -10773,19 +11701,19 @@ normal647:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled648:
+scaled720:
 	VMOVUPS Y8, (AX)(BX*8)
 	VMOVUPS Y9, 32(AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     many642
+	JLE     many714
 
-oneTest644:
+oneTest716:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail645
+	JG   tail717
 
-one643:
+one715:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
@@ -10813,7 +11741,7 @@ one643:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, DI
 	TESTL        DI, DI
-	JZ           normal649
+	JZ           normal721
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -10827,9 +11755,9 @@ one643:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled650
+	JMP          scaled722
 
-normal649:
+normal721:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -10838,15 +11766,15 @@ normal649:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled650:
+scaled722:
 	VMOVUPS Y5, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one643
+	JLE     one715
 
-tail645:
+tail717:
 	SUBQ         BX, DX
-	JZ           done646
+	JZ           done718
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -10878,7 +11806,7 @@ tail645:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal651
+	JZ           normal723
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -10892,9 +11820,9 @@ tail645:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled652
+	JMP          scaled724
 
-normal651:
+normal723:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -10903,10 +11831,10 @@ normal651:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled652:
+scaled724:
 	VMASKMOVPD Y4, Y2, (AX)(BX*8)
 
-done646:
+done718:
 	VZEROUPPER
 	RET
 
@@ -10928,9 +11856,9 @@ TEXT ·expAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest656
+	JL      oneTest728
 
-many654:
+many726:
 	VMOVUPS      (CX)(BX*4), Z9
 	VMOVUPS      64(CX)(BX*4), Z10
 	VMOVUPS      Z2, Z11
@@ -10971,14 +11899,14 @@ many654:
 	VMOVUPS      Z9, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many654
+	JLE          many726
 
-oneTest656:
+oneTest728:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail657
+	JG   tail729
 
-one655:
+one727:
 	VMOVUPS      (CX)(BX*4), Z9
 	VMOVUPS      Z2, Z10
 	VFMADD213PS  Z0, Z9, Z10
@@ -11000,11 +11928,11 @@ one655:
 	VMOVUPS      Z9, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one655
+	JLE          one727
 
-tail657:
+tail729:
 	SUBQ         BX, DX
-	JZ           done658
+	JZ           done730
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -11029,7 +11957,7 @@ tail657:
 	VSCALEFPS    Z0, Z2, Z0
 	VMOVUPS      Z0, K1, (AX)(BX*4)
 
-done658:
+done730:
 	VZEROUPPER
 	RET
 
@@ -11045,9 +11973,9 @@ TEXT ·expAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest662
+	JL      oneTest734
 
-many660:
+many732:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMINPS       Y3, Y1, Y3
@@ -11102,14 +12030,14 @@ many660:
 	VMOVUPS      Y3, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many660
+	JLE          many732
 
-oneTest662:
+oneTest734:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail663
+	JG   tail735
 
-one661:
+one733:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMINPS       Y3, Y1, Y3
 	VMAXPS       Y3, Y2, Y3
@@ -11138,11 +12066,11 @@ one661:
 	VMOVUPS      Y3, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one661
+	JLE          one733
 
-tail663:
+tail735:
 	SUBQ         BX, DX
-	JZ           done664
+	JZ           done736
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -11174,7 +12102,7 @@ tail663:
 	VMULPS       Y0, Y4, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 
-done664:
+done736:
 	VZEROUPPER
 	RET
 
@@ -11190,9 +12118,9 @@ TEXT ·expSubToAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest667
+	JL      oneTest739
 
-many665:
+many737:
 	VMOVUPS           (DX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -11286,7 +12214,7 @@ many665:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal670
+	JZ                normal742
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
 	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
@@ -11311,29 +12239,29 @@ many665:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1920(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1920(SB), Z21, K1, Z21
-	JMP               scaled671
+	JMP               scaled743
 
-normal670:
+normal742:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled671:
+scaled743:
 	VMOVUPS Z18, (AX)(SI*8)
 	VMOVUPS Z19, 64(AX)(SI*8)
 	VMOVUPS Z20, 128(AX)(SI*8)
 	VMOVUPS Z21, 192(AX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many665
+	JLE     many737
 
-oneTest667:
+oneTest739:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail668
+	JG   tail740
 
-one666:
+one738:
 	VMOVUPS           (DX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -11358,27 +12286,27 @@ one666:
 	VADDPD            Z3, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal672
+	JZ                normal744
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled673
+	JMP               scaled745
 
-normal672:
+normal744:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled673:
+scaled745:
 	VMOVUPS Z6, (AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one666
+	JLE     one738
 
-tail668:
+tail740:
 	SUBQ              SI, BX
-	JZ                done669
+	JZ                done741
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -11407,22 +12335,22 @@ tail668:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal674
+	JZ                normal746
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled675
+	JMP               scaled747
 
-normal674:
+normal746:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled675:
+scaled747:
 	VMOVUPD Z6, K1, (AX)(SI*8)
 
-done669:
+done741:
 	VZEROUPPER
 	RET
 
@@ -11438,9 +12366,9 @@ TEXT ·expSubToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest678
+	JL      oneTest750
 
-many676:
+many748:
 	VMOVUPS      (DX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -11497,7 +12425,7 @@ many676:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal681
+	JZ           normal753
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -11524,9 +12452,9 @@ many676:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled682
+	JMP          scaled754
 
-normal681:
+normal753:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -11542,19 +12470,19 @@ normal681:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled682:
+scaled754:
 	VMOVUPS Y8, (AX)(SI*8)
 	VMOVUPS Y9, 32(AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     many676
+	JLE     many748
 
-oneTest678:
+oneTest750:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail679
+	JG   tail751
 
-one677:
+one749:
 	VMOVUPS      (DX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -11584,7 +12512,7 @@ one677:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal683
+	JZ           normal755
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -11598,9 +12526,9 @@ one677:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled684
+	JMP          scaled756
 
-normal683:
+normal755:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -11609,15 +12537,15 @@ normal683:
 	VMULPD Y3, Y5, Y5
 	VMULPD Y2, Y5, Y5
 
-scaled684:
+scaled756:
 	VMOVUPS Y5, (AX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one677
+	JLE     one749
 
-tail679:
+tail751:
 	SUBQ         SI, BX
-	JZ           done680
+	JZ           done752
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -11651,7 +12579,7 @@ tail679:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal685
+	JZ           normal757
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y4
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y4, Y1
@@ -11665,9 +12593,9 @@ tail679:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y3, Y3
 	VPSUBQ       Y4, Y3, Y3
-	JMP          scaled686
+	JMP          scaled758
 
-normal685:
+normal757:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -11676,10 +12604,10 @@ normal685:
 	VMULPD Y1, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled686:
+scaled758:
 	VMASKMOVPD Y3, Y2, (AX)(SI*8)
 
-done680:
+done752:
 	VZEROUPPER
 	RET
 
@@ -11694,9 +12622,9 @@ TEXT ·expSubToAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest689
+	JL      oneTest761
 
-many687:
+many759:
 	VCVTPS2PD         (DX)(SI*4), Z1
 	VCVTPS2PD         (CX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -11787,14 +12715,14 @@ many687:
 	VMOVUPS           Y16, 96(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many687
+	JLE               many759
 
-oneTest689:
+oneTest761:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail690
+	JG   tail762
 
-one688:
+one760:
 	VCVTPS2PD         (DX)(SI*4), Z1
 	VCVTPS2PD         (CX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -11819,11 +12747,11 @@ one688:
 	VMOVUPS           Y4, (AX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one688
+	JLE               one760
 
-tail690:
+tail762:
 	SUBQ              SI, BX
-	JZ                done691
+	JZ                done763
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -11851,7 +12779,7 @@ tail690:
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, K1, (AX)(SI*4)
 
-done691:
+done763:
 	VZEROUPPER
 	RET
 
@@ -11867,9 +12795,9 @@ TEXT ·expSubToAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest694
+	JL      oneTest766
 
-many692:
+many764:
 	VCVTPS2PD    (DX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -11918,14 +12846,14 @@ many692:
 	VMOVUPS      X9, 16(AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many692
+	JLE          many764
 
-oneTest694:
+oneTest766:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail695
+	JG   tail767
 
-one693:
+one765:
 	VCVTPS2PD    (DX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -11951,11 +12879,11 @@ one693:
 	VMOVUPS      X5, (AX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one693
+	JLE          one765
 
-tail695:
+tail767:
 	SUBQ         SI, BX
-	JZ           done696
+	JZ           done768
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -11986,7 +12914,7 @@ tail695:
 	VCVTPD2PSY   Y3, X3
 	VMASKMOVPS   X3, X2, (AX)(SI*4)
 
-done696:
+done768:
 	VZEROUPPER
 	RET
 
@@ -12003,9 +12931,9 @@ TEXT ·expShiftSumAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest699
+	JL           oneTest771
 
-many697:
+many769:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
 	VMOVUPS           64(AX)(BX*8), Z5
@@ -12095,7 +13023,7 @@ many697:
 	VMINPD            Z4, Z15, Z4
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal702
+	JZ                normal774
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z12, K1
 	VADDPD.BCST       constants<>+1792(SB), Z12, K1, Z12
 	VMAXPD.BCST       constants<>+1856(SB), Z12, K1, Z12
@@ -12120,15 +13048,15 @@ many697:
 	VSCALEFPD         Z15, Z23, Z23
 	VADDPD.BCST       constants<>+1920(SB), Z23, K1, Z23
 	VPSUBQ.BCST       constants<>+1920(SB), Z23, K1, Z23
-	JMP               scaled703
+	JMP               scaled775
 
-normal702:
+normal774:
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 	VSCALEFPD Z15, Z23, Z23
 
-scaled703:
+scaled775:
 	VADDPD  Z20, Z1, Z1
 	VMOVUPS Z20, (DX)(BX*8)
 	VADDPD  Z21, Z1, Z1
@@ -12139,14 +13067,14 @@ scaled703:
 	VMOVUPS Z23, 192(DX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many697
+	JLE     many769
 
-oneTest699:
+oneTest771:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail700
+	JG   tail772
 
-one698:
+one770:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
 	VBROADCASTSD      constants<>+1088(SB), Z5
@@ -12170,28 +13098,28 @@ one698:
 	VADDPD            Z4, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	KORTESTW          K1, K1
-	JZ                normal704
+	JZ                normal776
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
 	VADDPD.BCST       constants<>+1920(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1920(SB), Z8, K1, Z8
-	JMP               scaled705
+	JMP               scaled777
 
-normal704:
+normal776:
 	VSCALEFPD Z6, Z8, Z8
 
-scaled705:
+scaled777:
 	VADDPD  Z8, Z1, Z1
 	VMOVUPS Z8, (DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one698
+	JLE     one770
 
-tail700:
+tail772:
 	SUBQ              BX, CX
-	JZ                done701
+	JZ                done773
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
@@ -12219,23 +13147,23 @@ tail700:
 	VADDPD            Z2, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal706
+	JZ                normal778
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled707
+	JMP               scaled779
 
-normal706:
+normal778:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled707:
+scaled779:
 	VADDPD  Z7, Z1, K1, Z1
 	VMOVUPD Z7, K1, (DX)(BX*8)
 
-done701:
+done773:
 	VEXTRACTF64X4 $0x01, Z1, Y28
 	VADDPD        Z28, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X28
@@ -12259,9 +13187,9 @@ TEXT ·expShiftSumAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest710
+	JL           oneTest782
 
-many708:
+many780:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMOVUPS      32(AX)(BX*8), Y5
@@ -12316,7 +13244,7 @@ many708:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y4
 	VMOVMSKPD    Y4, DI
 	TESTL        DI, DI
-	JZ           normal713
+	JZ           normal785
 	VCMPPD       $0x11, constants<>+2240(SB), Y6, Y5
 	VPSRLQ       $0x03, Y6, Y6
 	VPAND        constants<>+2304(SB), Y5, Y4
@@ -12343,9 +13271,9 @@ many708:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y12, Y12
 	VPSUBQ       Y5, Y12, Y12
-	JMP          scaled714
+	JMP          scaled786
 
-normal713:
+normal785:
 	VPSRLQ $0x03, Y6, Y6
 	VPSRLQ $0x01, Y6, Y4
 	VPSUBQ Y4, Y6, Y6
@@ -12361,21 +13289,21 @@ normal713:
 	VMULPD Y4, Y12, Y12
 	VMULPD Y7, Y12, Y12
 
-scaled714:
+scaled786:
 	VADDPD  Y11, Y1, Y1
 	VMOVUPS Y11, (DX)(BX*8)
 	VADDPD  Y12, Y1, Y1
 	VMOVUPS Y12, 32(DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     many708
+	JLE     many780
 
-oneTest710:
+oneTest782:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail711
+	JG   tail783
 
-one709:
+one781:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
@@ -12404,7 +13332,7 @@ one709:
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VMOVMSKPD    Y4, DI
 	TESTL        DI, DI
-	JZ           normal715
+	JZ           normal787
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y6, Y4
@@ -12418,9 +13346,9 @@ one709:
 	VPAND        constants<>+1920(SB), Y6, Y6
 	VADDPD       Y6, Y7, Y7
 	VPSUBQ       Y6, Y7, Y7
-	JMP          scaled716
+	JMP          scaled788
 
-normal715:
+normal787:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y4
 	VPSUBQ Y4, Y5, Y5
@@ -12429,16 +13357,16 @@ normal715:
 	VMULPD Y4, Y7, Y7
 	VMULPD Y5, Y7, Y7
 
-scaled716:
+scaled788:
 	VADDPD  Y7, Y1, Y1
 	VMOVUPS Y7, (DX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one709
+	JLE     one781
 
-tail711:
+tail783:
 	SUBQ         BX, CX
-	JZ           done712
+	JZ           done784
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, CX
 	SUBQ         CX, SI
@@ -12471,7 +13399,7 @@ tail711:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y2
 	VMOVMSKPD    Y2, AX
 	TESTL        AX, AX
-	JZ           normal717
+	JZ           normal789
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y5, Y2
@@ -12485,9 +13413,9 @@ tail711:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y3, Y3
 	VPSUBQ       Y5, Y3, Y3
-	JMP          scaled718
+	JMP          scaled790
 
-normal717:
+normal789:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y2
 	VPSUBQ Y2, Y0, Y0
@@ -12496,12 +13424,12 @@ normal717:
 	VMULPD Y2, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled718:
+scaled790:
 	VANDPD     Y4, Y3, Y0
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y3, Y4, (DX)(BX*8)
 
-done712:
+done784:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -12523,9 +13451,9 @@ TEXT ·expShiftSumAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest721
+	JL           oneTest793
 
-many719:
+many791:
 	VCVTPS2PD         (AX)(BX*4), Z3
 	VSUBPD            Z0, Z3, Z3
 	VCVTPS2PD         32(AX)(BX*4), Z4
@@ -12616,14 +13544,14 @@ many719:
 	VMOVUPS           Y19, 96(DX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many719
+	JLE               many791
 
-oneTest721:
+oneTest793:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail722
+	JG   tail794
 
-one720:
+one792:
 	VCVTPS2PD         (AX)(BX*4), Z3
 	VSUBPD            Z0, Z3, Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
@@ -12648,11 +13576,11 @@ one720:
 	VMOVUPS           Y6, (DX)(BX*4)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one720
+	JLE               one792
 
-tail722:
+tail794:
 	SUBQ              BX, CX
-	JZ                done723
+	JZ                done795
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
@@ -12680,7 +13608,7 @@ tail722:
 	VCVTPD2PS         Z5, Y5
 	VMOVUPS           Y5, K1, (DX)(BX*4)
 
-done723:
+done795:
 	VEXTRACTF64X4 $0x01, Z1, Y11
 	VADDPD        Z11, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X11
@@ -12705,9 +13633,9 @@ TEXT ·expShiftSumAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest726
+	JL           oneTest798
 
-many724:
+many796:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VCVTPS2PD    16(AX)(BX*4), Y5
@@ -12756,14 +13684,14 @@ many724:
 	VMOVUPS      X12, 16(DX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many724
+	JLE          many796
 
-oneTest726:
+oneTest798:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail727
+	JG   tail799
 
-one725:
+one797:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
@@ -12789,11 +13717,11 @@ one725:
 	VMOVUPS      X7, (DX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one725
+	JLE          one797
 
-tail727:
+tail799:
 	SUBQ         BX, CX
-	JZ           done728
+	JZ           done800
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, CX
 	SUBQ         CX, SI
@@ -12825,7 +13753,7 @@ tail727:
 	VCVTPD2PSY   Y3, X3
 	VMASKMOVPS   X3, X5, (DX)(BX*4)
 
-done728:
+done800:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -12846,9 +13774,9 @@ TEXT ·sumExpAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest731
+	JL           oneTest803
 
-many729:
+many801:
 	PREFETCHT0        8192(AX)(DX*8)
 	VMOVUPS           (AX)(DX*8), Z4
 	VSUBPD            Z0, Z4, Z4
@@ -12942,7 +13870,7 @@ many729:
 	VMINPD            Z4, Z15, Z4
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal734
+	JZ                normal806
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z12, K1
 	VADDPD.BCST       constants<>+1792(SB), Z12, K1, Z12
 	VMAXPD.BCST       constants<>+1856(SB), Z12, K1, Z12
@@ -12967,29 +13895,29 @@ many729:
 	VSCALEFPD         Z15, Z23, Z23
 	VADDPD.BCST       constants<>+1920(SB), Z23, K1, Z23
 	VPSUBQ.BCST       constants<>+1920(SB), Z23, K1, Z23
-	JMP               scaled735
+	JMP               scaled807
 
-normal734:
+normal806:
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 	VSCALEFPD Z15, Z23, Z23
 
-scaled735:
+scaled807:
 	VADDPD Z20, Z1, Z1
 	VADDPD Z21, Z1, Z1
 	VADDPD Z22, Z1, Z1
 	VADDPD Z23, Z1, Z1
 	ADDQ   $0x20, DX
 	CMPQ   DX, BX
-	JLE    many729
+	JLE    many801
 
-oneTest731:
+oneTest803:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail732
+	JG   tail804
 
-one730:
+one802:
 	PREFETCHT0        8192(AX)(DX*8)
 	VMOVUPS           (AX)(DX*8), Z4
 	VSUBPD            Z0, Z4, Z4
@@ -13014,27 +13942,27 @@ one730:
 	VADDPD            Z4, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	KORTESTW          K1, K1
-	JZ                normal736
+	JZ                normal808
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
 	VADDPD.BCST       constants<>+1920(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1920(SB), Z8, K1, Z8
-	JMP               scaled737
+	JMP               scaled809
 
-normal736:
+normal808:
 	VSCALEFPD Z6, Z8, Z8
 
-scaled737:
+scaled809:
 	VADDPD Z8, Z1, Z1
 	ADDQ   $0x08, DX
 	CMPQ   DX, BX
-	JLE    one730
+	JLE    one802
 
-tail732:
+tail804:
 	SUBQ              DX, CX
-	JZ                done733
+	JZ                done805
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
@@ -13063,22 +13991,22 @@ tail732:
 	VADDPD            Z2, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal738
+	JZ                normal810
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled739
+	JMP               scaled811
 
-normal738:
+normal810:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled739:
+scaled811:
 	VADDPD Z7, Z1, K1, Z1
 
-done733:
+done805:
 	VEXTRACTF64X4 $0x01, Z1, Y28
 	VADDPD        Z28, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X28
@@ -13101,9 +14029,9 @@ TEXT ·sumExpAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest742
+	JL           oneTest814
 
-many740:
+many812:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -13159,7 +14087,7 @@ many740:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y4
 	VMOVMSKPD    Y4, SI
 	TESTL        SI, SI
-	JZ           normal745
+	JZ           normal817
 	VCMPPD       $0x11, constants<>+2240(SB), Y6, Y5
 	VPSRLQ       $0x03, Y6, Y6
 	VPAND        constants<>+2304(SB), Y5, Y4
@@ -13186,9 +14114,9 @@ many740:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y12, Y12
 	VPSUBQ       Y5, Y12, Y12
-	JMP          scaled746
+	JMP          scaled818
 
-normal745:
+normal817:
 	VPSRLQ $0x03, Y6, Y6
 	VPSRLQ $0x01, Y6, Y4
 	VPSUBQ Y4, Y6, Y6
@@ -13204,19 +14132,19 @@ normal745:
 	VMULPD Y4, Y12, Y12
 	VMULPD Y7, Y12, Y12
 
-scaled746:
+scaled818:
 	VADDPD Y11, Y1, Y1
 	VADDPD Y12, Y1, Y1
 	ADDQ   $0x08, DX
 	CMPQ   DX, BX
-	JLE    many740
+	JLE    many812
 
-oneTest742:
+oneTest814:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail743
+	JG   tail815
 
-one741:
+one813:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -13246,7 +14174,7 @@ one741:
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VMOVMSKPD    Y4, SI
 	TESTL        SI, SI
-	JZ           normal747
+	JZ           normal819
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y6, Y4
@@ -13260,9 +14188,9 @@ one741:
 	VPAND        constants<>+1920(SB), Y6, Y6
 	VADDPD       Y6, Y7, Y7
 	VPSUBQ       Y6, Y7, Y7
-	JMP          scaled748
+	JMP          scaled820
 
-normal747:
+normal819:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y4
 	VPSUBQ Y4, Y5, Y5
@@ -13271,15 +14199,15 @@ normal747:
 	VMULPD Y4, Y7, Y7
 	VMULPD Y5, Y7, Y7
 
-scaled748:
+scaled820:
 	VADDPD Y7, Y1, Y1
 	ADDQ   $0x04, DX
 	CMPQ   DX, BX
-	JLE    one741
+	JLE    one813
 
-tail743:
+tail815:
 	SUBQ         DX, CX
-	JZ           done744
+	JZ           done816
 	LEAQ         ones<>+32(SB), BX
 	SHLQ         $0x03, CX
 	SUBQ         CX, BX
@@ -13313,7 +14241,7 @@ tail743:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y2
 	VMOVMSKPD    Y2, AX
 	TESTL        AX, AX
-	JZ           normal749
+	JZ           normal821
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y5, Y2
@@ -13327,9 +14255,9 @@ tail743:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y3, Y3
 	VPSUBQ       Y5, Y3, Y3
-	JMP          scaled750
+	JMP          scaled822
 
-normal749:
+normal821:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y2
 	VPSUBQ Y2, Y0, Y0
@@ -13338,11 +14266,11 @@ normal749:
 	VMULPD Y2, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled750:
+scaled822:
 	VANDPD Y4, Y3, Y0
 	VADDPD Y0, Y1, Y1
 
-done744:
+done816:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -13363,9 +14291,9 @@ TEXT ·sumExpAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest753
+	JL           oneTest825
 
-many751:
+many823:
 	PREFETCHT0        4096(AX)(DX*4)
 	VCVTPS2PD         (AX)(DX*4), Z3
 	VSUBPD            Z0, Z3, Z3
@@ -13450,14 +14378,14 @@ many751:
 	VADDPD            Z19, Z1, Z1
 	ADDQ              $0x20, DX
 	CMPQ              DX, BX
-	JLE               many751
+	JLE               many823
 
-oneTest753:
+oneTest825:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail754
+	JG   tail826
 
-one752:
+one824:
 	PREFETCHT0        4096(AX)(DX*4)
 	VCVTPS2PD         (AX)(DX*4), Z3
 	VSUBPD            Z0, Z3, Z3
@@ -13481,11 +14409,11 @@ one752:
 	VADDPD            Z6, Z1, Z1
 	ADDQ              $0x08, DX
 	CMPQ              DX, BX
-	JLE               one752
+	JLE               one824
 
-tail754:
+tail826:
 	SUBQ              DX, CX
-	JZ                done755
+	JZ                done827
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
@@ -13512,7 +14440,7 @@ tail754:
 	VSCALEFPD         Z0, Z5, Z5
 	VADDPD            Z5, Z1, K1, Z1
 
-done755:
+done827:
 	VEXTRACTF64X4 $0x01, Z1, Y11
 	VADDPD        Z11, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X11
@@ -13536,9 +14464,9 @@ TEXT ·sumExpAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest758
+	JL           oneTest830
 
-many756:
+many828:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -13584,14 +14512,14 @@ many756:
 	VADDPD       Y12, Y1, Y1
 	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JLE          many756
+	JLE          many828
 
-oneTest758:
+oneTest830:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail759
+	JG   tail831
 
-one757:
+one829:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -13616,11 +14544,11 @@ one757:
 	VADDPD       Y7, Y1, Y1
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
-	JLE          one757
+	JLE          one829
 
-tail759:
+tail831:
 	SUBQ         DX, CX
-	JZ           done760
+	JZ           done832
 	LEAQ         ones<>+32(SB), BX
 	SHLQ         $0x02, CX
 	SUBQ         CX, BX
@@ -13651,7 +14579,7 @@ tail759:
 	VANDPD       Y0, Y3, Y0
 	VADDPD       Y0, Y1, Y1
 
-done760:
+done832:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -13672,9 +14600,9 @@ TEXT ·expSubAddAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest763
+	JL      oneTest835
 
-many761:
+many833:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (AX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -13768,7 +14696,7 @@ many761:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal766
+	JZ                normal838
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
 	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
@@ -13793,15 +14721,15 @@ many761:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1920(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1920(SB), Z21, K1, Z21
-	JMP               scaled767
+	JMP               scaled839
 
-normal766:
+normal838:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled767:
+scaled839:
 	VMOVUPS (DX)(SI*8), Z2
 	VADDPD  Z18, Z2, Z2
 	VMOVUPS Z18, (AX)(SI*8)
@@ -13820,14 +14748,14 @@ scaled767:
 	VMOVUPS Z2, 192(DX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many761
+	JLE     many833
 
-oneTest763:
+oneTest835:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail764
+	JG   tail836
 
-one762:
+one834:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (AX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -13852,30 +14780,30 @@ one762:
 	VADDPD            Z3, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal768
+	JZ                normal840
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled769
+	JMP               scaled841
 
-normal768:
+normal840:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled769:
+scaled841:
 	VMOVUPS (DX)(SI*8), Z2
 	VADDPD  Z6, Z2, Z2
 	VMOVUPS Z6, (AX)(SI*8)
 	VMOVUPS Z2, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one762
+	JLE     one834
 
-tail764:
+tail836:
 	SUBQ              SI, BX
-	JZ                done765
+	JZ                done837
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -13904,25 +14832,25 @@ tail764:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal770
+	JZ                normal842
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled771
+	JMP               scaled843
 
-normal770:
+normal842:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled771:
+scaled843:
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VADDPD    Z6, Z0, Z0
 	VMOVUPD   Z6, K1, (AX)(SI*8)
 	VMOVUPD   Z0, K1, (DX)(SI*8)
 
-done765:
+done837:
 	VZEROUPPER
 	RET
 
@@ -13938,9 +14866,9 @@ TEXT ·expSubAddAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest774
+	JL      oneTest846
 
-many772:
+many844:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (AX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -13997,7 +14925,7 @@ many772:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal777
+	JZ           normal849
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -14024,9 +14952,9 @@ many772:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled778
+	JMP          scaled850
 
-normal777:
+normal849:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -14042,7 +14970,7 @@ normal777:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled778:
+scaled850:
 	VMOVUPS (DX)(SI*8), Y2
 	VADDPD  Y8, Y2, Y2
 	VMOVUPS Y8, (AX)(SI*8)
@@ -14053,14 +14981,14 @@ scaled778:
 	VMOVUPS Y2, 32(DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     many772
+	JLE     many844
 
-oneTest774:
+oneTest846:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail775
+	JG   tail847
 
-one773:
+one845:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (AX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -14090,7 +15018,7 @@ one773:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal779
+	JZ           normal851
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -14104,9 +15032,9 @@ one773:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled780
+	JMP          scaled852
 
-normal779:
+normal851:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -14115,18 +15043,18 @@ normal779:
 	VMULPD Y3, Y5, Y5
 	VMULPD Y2, Y5, Y5
 
-scaled780:
+scaled852:
 	VMOVUPS (DX)(SI*8), Y2
 	VADDPD  Y5, Y2, Y2
 	VMOVUPS Y5, (AX)(SI*8)
 	VMOVUPS Y2, (DX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one773
+	JLE     one845
 
-tail775:
+tail847:
 	SUBQ         SI, BX
-	JZ           done776
+	JZ           done848
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -14160,7 +15088,7 @@ tail775:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal781
+	JZ           normal853
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y4
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y4, Y1
@@ -14174,9 +15102,9 @@ tail775:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y3, Y3
 	VPSUBQ       Y4, Y3, Y3
-	JMP          scaled782
+	JMP          scaled854
 
-normal781:
+normal853:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -14185,13 +15113,13 @@ normal781:
 	VMULPD Y1, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled782:
+scaled854:
 	VMASKMOVPD (DX)(SI*8), Y2, Y0
 	VADDPD     Y3, Y0, Y0
 	VMASKMOVPD Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD Y0, Y2, (DX)(SI*8)
 
-done776:
+done848:
 	VZEROUPPER
 	RET
 
@@ -14206,9 +15134,9 @@ TEXT ·expSubAddAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest785
+	JL      oneTest857
 
-many783:
+many855:
 	VCVTPS2PD         (CX)(SI*4), Z1
 	VCVTPS2PD         (AX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -14315,14 +15243,14 @@ many783:
 	VMOVUPS           Y1, 96(DX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many783
+	JLE               many855
 
-oneTest785:
+oneTest857:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail786
+	JG   tail858
 
-one784:
+one856:
 	VCVTPS2PD         (CX)(SI*4), Z1
 	VCVTPS2PD         (AX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -14351,11 +15279,11 @@ one784:
 	VMOVUPS           Y1, (DX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one784
+	JLE               one856
 
-tail786:
+tail858:
 	SUBQ              SI, BX
-	JZ                done787
+	JZ                done859
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -14387,7 +15315,7 @@ tail786:
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, K1, (DX)(SI*4)
 
-done787:
+done859:
 	VZEROUPPER
 	RET
 
@@ -14403,9 +15331,9 @@ TEXT ·expSubAddAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest790
+	JL      oneTest862
 
-many788:
+many860:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (AX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -14462,14 +15390,14 @@ many788:
 	VMOVUPS      X2, 16(DX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many788
+	JLE          many860
 
-oneTest790:
+oneTest862:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail791
+	JG   tail863
 
-one789:
+one861:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (AX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -14499,11 +15427,11 @@ one789:
 	VMOVUPS      X2, (DX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one789
+	JLE          one861
 
-tail791:
+tail863:
 	SUBQ         SI, BX
-	JZ           done792
+	JZ           done864
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -14539,7 +15467,7 @@ tail791:
 	VCVTPD2PSY   Y0, X0
 	VMASKMOVPS   X0, X2, (DX)(SI*4)
 
-done792:
+done864:
 	VZEROUPPER
 	RET
 
@@ -14570,14 +15498,14 @@ TEXT ·logAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	CMPQ         BX, SI
-	JG           tail796
+	JG           tail868
 
-one794:
+one866:
 	VMOVUPS     (DX)(BX*8), Z18
 	VPSUBQ      Z6, Z18, Z19
 	VPCMPUQ     $0x06, Z7, Z19, K1
 	KORTESTW    K1, K1
-	JZ          normal798
+	JZ          normal870
 	VMOVUPS     Z18, Z19
 	VPXORQ      Z20, Z20, Z20
 	VMULPD      constants<>+5504(SB), Z18, Z21
@@ -14624,9 +15552,9 @@ one794:
 	VCMPPD      $0x11, constants<>+3328(SB), Z18, K1
 	VMOVUPD     constants<>+5696(SB), K1, Z26
 	VMOVUPS     Z26, (AX)(BX*8)
-	JMP         stored799
+	JMP         stored871
 
-normal798:
+normal870:
 	VPSUBQ      Z2, Z18, Z19
 	VPSRLQ      $0x34, Z19, Z18
 	VORPD       Z5, Z18, Z18
@@ -14661,14 +15589,14 @@ normal798:
 	VADDPD      Z21, Z25, Z25
 	VMOVUPS     Z25, (AX)(BX*8)
 
-stored799:
+stored871:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one794
+	JLE  one866
 
-tail796:
+tail868:
 	SUBQ        BX, CX
-	JZ          done797
+	JZ          done869
 	MOVQ        $-1, SI
 	SHLXQ       CX, SI, SI
 	NOTQ        SI
@@ -14721,7 +15649,7 @@ tail796:
 	VMOVUPD     constants<>+5696(SB), K2, Z8
 	VMOVUPD     Z8, K1, (AX)(BX*8)
 
-done797:
+done869:
 	VZEROUPPER
 	RET
 
@@ -14734,9 +15662,9 @@ TEXT ·logAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail803
+	JG   tail875
 
-one801:
+one873:
 	VMOVUPS     (DX)(BX*8), Y0
 	VPSUBQ      constants<>+4800(SB), Y0, Y1
 	VPCMPGTQ    constants<>+4864(SB), Y1, Y2
@@ -14744,7 +15672,7 @@ one801:
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
-	JZ          normal805
+	JZ          normal877
 	VMOVUPS     Y0, Y1
 	VXORPD      Y2, Y2, Y2
 	VMULPD      constants<>+5504(SB), Y0, Y3
@@ -14791,9 +15719,9 @@ one801:
 	VCMPPD      $0x11, constants<>+3328(SB), Y0, Y0
 	VBLENDVPD   Y0, constants<>+5696(SB), Y8, Y8
 	VMOVUPS     Y8, (AX)(BX*8)
-	JMP         stored806
+	JMP         stored878
 
-normal805:
+normal877:
 	VPSUBQ      constants<>+4608(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
 	VORPD       constants<>+1920(SB), Y0, Y0
@@ -14828,14 +15756,14 @@ normal805:
 	VADDPD      Y3, Y7, Y7
 	VMOVUPS     Y7, (AX)(BX*8)
 
-stored806:
+stored878:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one801
+	JLE  one873
 
-tail803:
+tail875:
 	SUBQ        BX, CX
-	JZ          done804
+	JZ          done876
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, CX
 	SUBQ        CX, SI
@@ -14888,7 +15816,7 @@ tail803:
 	VBLENDVPD   Y1, constants<>+5696(SB), Y9, Y9
 	VMASKMOVPD  Y9, Y0, (AX)(BX*8)
 
-done804:
+done876:
 	VZEROUPPER
 	RET
 
@@ -14913,9 +15841,9 @@ TEXT ·logAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest810
+	JL      oneTest882
 
-many808:
+many880:
 	VMOVUPS      (CX)(BX*4), Z12
 	VMOVUPS      64(CX)(BX*4), Z13
 	VGETMANTPS   $0x0b, Z12, Z14
@@ -14972,14 +15900,14 @@ many808:
 	VMOVUPS      Z15, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many808
+	JLE          many880
 
-oneTest810:
+oneTest882:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail811
+	JG   tail883
 
-one809:
+one881:
 	VMOVUPS      (CX)(BX*4), Z12
 	VGETMANTPS   $0x0b, Z12, Z13
 	VGETEXPPS    Z12, Z14
@@ -15009,11 +15937,11 @@ one809:
 	VMOVUPS      Z13, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one809
+	JLE          one881
 
-tail811:
+tail883:
 	SUBQ         BX, DX
-	JZ           done812
+	JZ           done884
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -15046,7 +15974,7 @@ tail811:
 	VFIXUPIMMPS  $0x00, constants<>+6336(SB), Z12, Z0
 	VMOVUPS      Z0, K1, (AX)(BX*4)
 
-done812:
+done884:
 	VZEROUPPER
 	RET
 
@@ -15062,9 +15990,9 @@ TEXT ·logAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest816
+	JL      oneTest888
 
-many814:
+many886:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
@@ -15074,7 +16002,7 @@ many814:
 	VORPS        Y4, Y3, Y3
 	VMOVMSKPS    Y3, DI
 	TESTL        DI, DI
-	JZ           usual819
+	JZ           usual891
 	VMOVUPS      (CX)(BX*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -15167,9 +16095,9 @@ many814:
 	VBROADCASTSS constants<>+384(SB), Y5
 	VBLENDVPS    Y3, Y5, Y4, Y3
 	VMOVUPS      Y3, 32(AX)(BX*4)
-	JMP          stored820
+	JMP          stored892
 
-usual819:
+usual891:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VPSUBD       Y0, Y3, Y3
@@ -15225,23 +16153,23 @@ usual819:
 	VMOVUPS      Y4, (AX)(BX*4)
 	VMOVUPS      Y3, 32(AX)(BX*4)
 
-stored820:
+stored892:
 	ADDQ $0x10, BX
 	CMPQ BX, SI
-	JLE  many814
+	JLE  many886
 
-oneTest816:
+oneTest888:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail817
+	JG   tail889
 
-one815:
+one887:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
 	VMOVMSKPS    Y3, DI
 	TESTL        DI, DI
-	JZ           usual821
+	JZ           usual893
 	VMOVUPS      (CX)(BX*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -15288,9 +16216,9 @@ one815:
 	VBROADCASTSS constants<>+384(SB), Y5
 	VBLENDVPS    Y3, Y5, Y4, Y3
 	VMOVUPS      Y3, (AX)(BX*4)
-	JMP          stored822
+	JMP          stored894
 
-usual821:
+usual893:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPSUBD       Y0, Y3, Y3
 	VANDPS       Y2, Y3, Y4
@@ -15319,14 +16247,14 @@ usual821:
 	VADDPS       Y3, Y5, Y3
 	VMOVUPS      Y3, (AX)(BX*4)
 
-stored822:
+stored894:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one815
+	JLE  one887
 
-tail817:
+tail889:
 	SUBQ         BX, DX
-	JZ           done818
+	JZ           done890
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -15378,7 +16306,7 @@ tail817:
 	VBLENDVPS    Y1, Y2, Y0, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 
-done818:
+done890:
 	VZEROUPPER
 	RET
 
@@ -15392,18 +16320,18 @@ TEXT ·sinCosAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail827
+	JG   tail899
 
-one825:
+one897:
 	VMOVUPS  (DX)(SI*8), Z0
 	VANDPD   constants<>+3200(SB), Z0, Z1
 	VCMPPD   $0x16, constants<>+6848(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok829
+	JZ       ok901
 	MOVQ     SI, ret+32(FP)
-	JMP      done823
+	JMP      done895
 
-ok829:
+ok901:
 	VMULPD    constants<>+6912(SB), Z0, Z1
 	VADDPD    constants<>+6976(SB), Z1, Z1
 	VSUBPD    constants<>+6976(SB), Z1, Z6
@@ -15466,12 +16394,12 @@ ok829:
 	VMOVUPS   Z3, (CX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one825
+	JLE       one897
 
-tail827:
+tail899:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done828
+	JZ        done900
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -15480,11 +16408,11 @@ tail827:
 	VANDPD    constants<>+3200(SB), Z0, Z1
 	VCMPPD    $0x16, constants<>+6848(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok830
+	JZ        ok902
 	MOVQ      SI, ret+32(FP)
-	JMP       done823
+	JMP       done895
 
-ok830:
+ok902:
 	VMULPD    constants<>+6912(SB), Z0, Z1
 	VADDPD    constants<>+6976(SB), Z1, Z1
 	VSUBPD    constants<>+6976(SB), Z1, Z2
@@ -15546,10 +16474,10 @@ ok830:
 	VMOVUPD   Z4, K1, (AX)(SI*8)
 	VMOVUPD   Z5, K1, (CX)(SI*8)
 
-done828:
+done900:
 	MOVQ BX, ret+32(FP)
 
-done823:
+done895:
 	VZEROUPPER
 	RET
 
@@ -15563,19 +16491,19 @@ TEXT ·sinCosAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail835
+	JG   tail907
 
-one833:
+one905:
 	VMOVUPS   (DX)(SI*8), Y0
 	VANDPD    constants<>+3200(SB), Y0, Y1
 	VCMPPD    $0x16, constants<>+6848(SB), Y1, Y1
 	VMOVMSKPD Y1, R8
 	TESTL     R8, R8
-	JZ        ok837
+	JZ        ok909
 	MOVQ      SI, ret+32(FP)
-	JMP       done831
+	JMP       done903
 
-ok837:
+ok909:
 	VMULPD    constants<>+6912(SB), Y0, Y1
 	VADDPD    constants<>+6976(SB), Y1, Y1
 	VSUBPD    constants<>+6976(SB), Y1, Y2
@@ -15636,12 +16564,12 @@ ok837:
 	VMOVUPS   Y2, (CX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one833
+	JLE       one905
 
-tail835:
+tail907:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done836
+	JZ         done908
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -15651,11 +16579,11 @@ tail835:
 	VCMPPD     $0x16, constants<>+6848(SB), Y2, Y2
 	VMOVMSKPD  Y2, DX
 	TESTL      DX, DX
-	JZ         ok838
+	JZ         ok910
 	MOVQ       SI, ret+32(FP)
-	JMP        done831
+	JMP        done903
 
-ok838:
+ok910:
 	VMULPD     constants<>+6912(SB), Y1, Y2
 	VADDPD     constants<>+6976(SB), Y2, Y2
 	VSUBPD     constants<>+6976(SB), Y2, Y3
@@ -15715,10 +16643,10 @@ ok838:
 	VMASKMOVPD Y4, Y0, (AX)(SI*8)
 	VMASKMOVPD Y3, Y0, (CX)(SI*8)
 
-done836:
+done908:
 	MOVQ BX, ret+32(FP)
 
-done831:
+done903:
 	VZEROUPPER
 	RET
 
@@ -15732,18 +16660,18 @@ TEXT ·sinCosAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail843
+	JG   tail915
 
-one841:
+one913:
 	VCVTPS2PD (DX)(SI*4), Z0
 	VANDPD    constants<>+3200(SB), Z0, Z1
 	VCMPPD    $0x16, constants<>+6848(SB), Z1, K1
 	KORTESTW  K1, K1
-	JZ        ok845
+	JZ        ok917
 	MOVQ      SI, ret+32(FP)
-	JMP       done839
+	JMP       done911
 
-ok845:
+ok917:
 	VMULPD    constants<>+6912(SB), Z0, Z1
 	VADDPD    constants<>+6976(SB), Z1, Z1
 	VSUBPD    constants<>+6976(SB), Z1, Z6
@@ -15808,12 +16736,12 @@ ok845:
 	VMOVUPS   Y3, (CX)(SI*4)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one841
+	JLE       one913
 
-tail843:
+tail915:
 	MOVQ        BX, DI
 	SUBQ        SI, DI
-	JZ          done844
+	JZ          done916
 	MOVQ        $-1, R8
 	SHLXQ       DI, R8, R8
 	NOTQ        R8
@@ -15822,11 +16750,11 @@ tail843:
 	VANDPD      constants<>+3200(SB), Z0, Z1
 	VCMPPD      $0x16, constants<>+6848(SB), Z1, K2
 	KORTESTW    K2, K2
-	JZ          ok846
+	JZ          ok918
 	MOVQ        SI, ret+32(FP)
-	JMP         done839
+	JMP         done911
 
-ok846:
+ok918:
 	VMULPD    constants<>+6912(SB), Z0, Z1
 	VADDPD    constants<>+6976(SB), Z1, Z1
 	VSUBPD    constants<>+6976(SB), Z1, Z2
@@ -15890,10 +16818,10 @@ ok846:
 	VCVTPD2PS Z5, Y5
 	VMOVUPS   Y5, K1, (CX)(SI*4)
 
-done844:
+done916:
 	MOVQ BX, ret+32(FP)
 
-done839:
+done911:
 	VZEROUPPER
 	RET
 
@@ -15907,19 +16835,19 @@ TEXT ·sinCosAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail851
+	JG   tail923
 
-one849:
+one921:
 	VCVTPS2PD (DX)(SI*4), Y0
 	VANDPD    constants<>+3200(SB), Y0, Y1
 	VCMPPD    $0x16, constants<>+6848(SB), Y1, Y1
 	VMOVMSKPD Y1, R8
 	TESTL     R8, R8
-	JZ        ok853
+	JZ        ok925
 	MOVQ      SI, ret+32(FP)
-	JMP       done847
+	JMP       done919
 
-ok853:
+ok925:
 	VMULPD     constants<>+6912(SB), Y0, Y1
 	VADDPD     constants<>+6976(SB), Y1, Y1
 	VSUBPD     constants<>+6976(SB), Y1, Y2
@@ -15982,12 +16910,12 @@ ok853:
 	VMOVUPS    X2, (CX)(SI*4)
 	ADDQ       $0x04, SI
 	CMPQ       SI, DI
-	JLE        one849
+	JLE        one921
 
-tail851:
+tail923:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done852
+	JZ         done924
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -15998,11 +16926,11 @@ tail851:
 	VCMPPD     $0x16, constants<>+6848(SB), Y2, Y2
 	VMOVMSKPD  Y2, DX
 	TESTL      DX, DX
-	JZ         ok854
+	JZ         ok926
 	MOVQ       SI, ret+32(FP)
-	JMP        done847
+	JMP        done919
 
-ok854:
+ok926:
 	VMULPD     constants<>+6912(SB), Y1, Y2
 	VADDPD     constants<>+6976(SB), Y2, Y2
 	VSUBPD     constants<>+6976(SB), Y2, Y3
@@ -16064,10 +16992,10 @@ ok854:
 	VCVTPD2PSY Y3, X3
 	VMASKMOVPS X3, X0, (CX)(SI*4)
 
-done852:
+done924:
 	MOVQ BX, ret+32(FP)
 
-done847:
+done919:
 	VZEROUPPER
 	RET
 
@@ -16094,9 +17022,9 @@ TEXT ·sinAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest858
+	JL      oneTest930
 
-many856:
+many928:
 	VMOVUPS  (CX)(BX*8), Z14
 	VANDPD   constants<>+3200(SB), Z14, Z14
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K1
@@ -16105,11 +17033,11 @@ many856:
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok861
+	JZ       ok933
 	MOVQ     BX, ret+24(FP)
-	JMP      done855
+	JMP      done927
 
-ok861:
+ok933:
 	VMOVUPS       (CX)(BX*8), Z14
 	VMOVUPS       64(CX)(BX*8), Z15
 	VMOVUPS       Z1, Z16
@@ -16174,23 +17102,23 @@ ok861:
 	VMOVUPS       Z15, 64(AX)(BX*8)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           many856
+	JLE           many928
 
-oneTest858:
+oneTest930:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail859
+	JG   tail931
 
-one857:
+one929:
 	VMOVUPS  (CX)(BX*8), Z14
 	VANDPD   constants<>+3200(SB), Z14, Z14
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K1
 	KORTESTW K1, K1
-	JZ       ok862
+	JZ       ok934
 	MOVQ     BX, ret+24(FP)
-	JMP      done855
+	JMP      done927
 
-ok862:
+ok934:
 	VMOVUPS       (CX)(BX*8), Z14
 	VMOVUPS       Z1, Z15
 	VFMADD213PD   Z0, Z14, Z15
@@ -16224,12 +17152,12 @@ ok862:
 	VMOVUPS       Z14, (AX)(BX*8)
 	ADDQ          $0x08, BX
 	CMPQ          BX, SI
-	JLE           one857
+	JLE           one929
 
-tail859:
+tail931:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done860
+	JZ        done932
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -16238,11 +17166,11 @@ tail859:
 	VANDPD    constants<>+3200(SB), Z14, Z14
 	VCMPPD    $0x16, constants<>+6848(SB), Z14, K2
 	KORTESTW  K2, K2
-	JZ        ok863
+	JZ        ok935
 	MOVQ      BX, ret+24(FP)
-	JMP       done855
+	JMP       done927
 
-ok863:
+ok935:
 	VMOVUPD.Z     (CX)(BX*8), K1, Z14
 	VMOVUPS       Z1, Z1
 	VFMADD213PD   Z0, Z14, Z1
@@ -16275,10 +17203,10 @@ ok863:
 	VXORPD        Z0, Z14, Z0
 	VMOVUPD       Z0, K1, (AX)(BX*8)
 
-done860:
+done932:
 	MOVQ DX, ret+24(FP)
 
-done855:
+done927:
 	VZEROUPPER
 	RET
 
@@ -16294,9 +17222,9 @@ TEXT ·sinAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest867
+	JL      oneTest939
 
-many865:
+many937:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -16306,11 +17234,11 @@ many865:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok870
+	JZ        ok942
 	MOVQ      BX, ret+24(FP)
-	JMP       done864
+	JMP       done936
 
-ok870:
+ok942:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMOVUPS      Y1, Y5
@@ -16373,24 +17301,24 @@ ok870:
 	VMOVUPS      Y4, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many865
+	JLE          many937
 
-oneTest867:
+oneTest939:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail868
+	JG   tail940
 
-one866:
+one938:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok871
+	JZ        ok943
 	MOVQ      BX, ret+24(FP)
-	JMP       done864
+	JMP       done936
 
-ok871:
+ok943:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      Y1, Y4
 	VFMADD213PD  Y0, Y3, Y4
@@ -16423,12 +17351,12 @@ ok871:
 	VMOVUPS      Y3, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one866
+	JLE          one938
 
-tail868:
+tail940:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done869
+	JZ         done941
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -16438,11 +17366,11 @@ tail868:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok872
+	JZ         ok944
 	MOVQ       BX, ret+24(FP)
-	JMP        done864
+	JMP        done936
 
-ok872:
+ok944:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y4
 	VMOVUPS      Y1, Y1
 	VFMADD213PD  Y0, Y4, Y1
@@ -16474,10 +17402,10 @@ ok872:
 	VXORPD       Y1, Y0, Y0
 	VMASKMOVPD   Y0, Y3, (AX)(BX*8)
 
-done869:
+done941:
 	MOVQ DX, ret+24(FP)
 
-done864:
+done936:
 	VZEROUPPER
 	RET
 
@@ -16501,9 +17429,9 @@ TEXT ·sinAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest876
+	JL      oneTest948
 
-many874:
+many946:
 	VMOVUPS  (CX)(BX*4), Z11
 	VANDPS   constants<>+3264(SB), Z11, Z11
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K1
@@ -16512,11 +17440,11 @@ many874:
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok879
+	JZ       ok951
 	MOVQ     BX, ret+24(FP)
-	JMP      done873
+	JMP      done945
 
-ok879:
+ok951:
 	VMOVUPS       (CX)(BX*4), Z11
 	VMOVUPS       64(CX)(BX*4), Z12
 	VMOVUPS       Z1, Z13
@@ -16569,23 +17497,23 @@ ok879:
 	VMOVUPS       Z12, 64(AX)(BX*4)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many874
+	JLE           many946
 
-oneTest876:
+oneTest948:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail877
+	JG   tail949
 
-one875:
+one947:
 	VMOVUPS  (CX)(BX*4), Z11
 	VANDPS   constants<>+3264(SB), Z11, Z11
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K1
 	KORTESTW K1, K1
-	JZ       ok880
+	JZ       ok952
 	MOVQ     BX, ret+24(FP)
-	JMP      done873
+	JMP      done945
 
-ok880:
+ok952:
 	VMOVUPS       (CX)(BX*4), Z11
 	VMOVUPS       Z1, Z12
 	VFMADD213PS   Z0, Z11, Z12
@@ -16613,12 +17541,12 @@ ok880:
 	VMOVUPS       Z11, (AX)(BX*4)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           one875
+	JLE           one947
 
-tail877:
+tail949:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done878
+	JZ        done950
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -16627,11 +17555,11 @@ tail877:
 	VANDPS    constants<>+3264(SB), Z11, Z11
 	VCMPPS    $0x16, constants<>+9216(SB), Z11, K2
 	KORTESTW  K2, K2
-	JZ        ok881
+	JZ        ok953
 	MOVQ      BX, ret+24(FP)
-	JMP       done873
+	JMP       done945
 
-ok881:
+ok953:
 	VMOVUPS.Z     (CX)(BX*4), K1, Z11
 	VMOVUPS       Z1, Z1
 	VFMADD213PS   Z0, Z11, Z1
@@ -16658,10 +17586,10 @@ ok881:
 	VXORPS        Z0, Z11, Z0
 	VMOVUPS       Z0, K1, (AX)(BX*4)
 
-done878:
+done950:
 	MOVQ DX, ret+24(FP)
 
-done873:
+done945:
 	VZEROUPPER
 	RET
 
@@ -16677,9 +17605,9 @@ TEXT ·sinAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest885
+	JL      oneTest957
 
-many883:
+many955:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -16689,11 +17617,11 @@ many883:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok888
+	JZ        ok960
 	MOVQ      BX, ret+24(FP)
-	JMP       done882
+	JMP       done954
 
-ok888:
+ok960:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMOVUPS      Y1, Y5
@@ -16744,24 +17672,24 @@ ok888:
 	VMOVUPS      Y4, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many883
+	JLE          many955
 
-oneTest885:
+oneTest957:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail886
+	JG   tail958
 
-one884:
+one956:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok889
+	JZ        ok961
 	MOVQ      BX, ret+24(FP)
-	JMP       done882
+	JMP       done954
 
-ok889:
+ok961:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      Y1, Y4
 	VFMADD213PS  Y0, Y3, Y4
@@ -16788,12 +17716,12 @@ ok889:
 	VMOVUPS      Y3, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one884
+	JLE          one956
 
-tail886:
+tail958:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done887
+	JZ         done959
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -16803,11 +17731,11 @@ tail886:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok890
+	JZ         ok962
 	MOVQ       BX, ret+24(FP)
-	JMP        done882
+	JMP        done954
 
-ok890:
+ok962:
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
 	VMOVUPS      Y1, Y1
 	VFMADD213PS  Y0, Y4, Y1
@@ -16833,10 +17761,10 @@ ok890:
 	VXORPS       Y1, Y0, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 
-done887:
+done959:
 	MOVQ DX, ret+24(FP)
 
-done882:
+done954:
 	VZEROUPPER
 	RET
 
@@ -16863,9 +17791,9 @@ TEXT ·cosAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest894
+	JL      oneTest966
 
-many892:
+many964:
 	VMOVUPS  (CX)(BX*8), Z14
 	VANDPD   constants<>+3200(SB), Z14, Z14
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K1
@@ -16874,11 +17802,11 @@ many892:
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok897
+	JZ       ok969
 	MOVQ     BX, ret+24(FP)
-	JMP      done891
+	JMP      done963
 
-ok897:
+ok969:
 	VMOVUPS       (CX)(BX*8), Z14
 	VMOVUPS       64(CX)(BX*8), Z15
 	VMOVUPS       Z1, Z16
@@ -16943,23 +17871,23 @@ ok897:
 	VMOVUPS       Z15, 64(AX)(BX*8)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           many892
+	JLE           many964
 
-oneTest894:
+oneTest966:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail895
+	JG   tail967
 
-one893:
+one965:
 	VMOVUPS  (CX)(BX*8), Z14
 	VANDPD   constants<>+3200(SB), Z14, Z14
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K1
 	KORTESTW K1, K1
-	JZ       ok898
+	JZ       ok970
 	MOVQ     BX, ret+24(FP)
-	JMP      done891
+	JMP      done963
 
-ok898:
+ok970:
 	VMOVUPS       (CX)(BX*8), Z14
 	VMOVUPS       Z1, Z15
 	VFMADD213PD   Z0, Z14, Z15
@@ -16993,12 +17921,12 @@ ok898:
 	VMOVUPS       Z14, (AX)(BX*8)
 	ADDQ          $0x08, BX
 	CMPQ          BX, SI
-	JLE           one893
+	JLE           one965
 
-tail895:
+tail967:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done896
+	JZ        done968
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -17007,11 +17935,11 @@ tail895:
 	VANDPD    constants<>+3200(SB), Z14, Z14
 	VCMPPD    $0x16, constants<>+6848(SB), Z14, K2
 	KORTESTW  K2, K2
-	JZ        ok899
+	JZ        ok971
 	MOVQ      BX, ret+24(FP)
-	JMP       done891
+	JMP       done963
 
-ok899:
+ok971:
 	VMOVUPD.Z     (CX)(BX*8), K1, Z14
 	VMOVUPS       Z1, Z1
 	VFMADD213PD   Z0, Z14, Z1
@@ -17044,10 +17972,10 @@ ok899:
 	VXORPD        Z0, Z14, Z0
 	VMOVUPD       Z0, K1, (AX)(BX*8)
 
-done896:
+done968:
 	MOVQ DX, ret+24(FP)
 
-done891:
+done963:
 	VZEROUPPER
 	RET
 
@@ -17063,9 +17991,9 @@ TEXT ·cosAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest903
+	JL      oneTest975
 
-many901:
+many973:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -17075,11 +18003,11 @@ many901:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok906
+	JZ        ok978
 	MOVQ      BX, ret+24(FP)
-	JMP       done900
+	JMP       done972
 
-ok906:
+ok978:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMOVUPS      Y1, Y5
@@ -17142,24 +18070,24 @@ ok906:
 	VMOVUPS      Y4, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many901
+	JLE          many973
 
-oneTest903:
+oneTest975:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail904
+	JG   tail976
 
-one902:
+one974:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok907
+	JZ        ok979
 	MOVQ      BX, ret+24(FP)
-	JMP       done900
+	JMP       done972
 
-ok907:
+ok979:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      Y1, Y4
 	VFMADD213PD  Y0, Y3, Y4
@@ -17192,12 +18120,12 @@ ok907:
 	VMOVUPS      Y3, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one902
+	JLE          one974
 
-tail904:
+tail976:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done905
+	JZ         done977
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -17207,11 +18135,11 @@ tail904:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok908
+	JZ         ok980
 	MOVQ       BX, ret+24(FP)
-	JMP        done900
+	JMP        done972
 
-ok908:
+ok980:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y4
 	VMOVUPS      Y1, Y1
 	VFMADD213PD  Y0, Y4, Y1
@@ -17243,10 +18171,10 @@ ok908:
 	VXORPD       Y1, Y0, Y0
 	VMASKMOVPD   Y0, Y3, (AX)(BX*8)
 
-done905:
+done977:
 	MOVQ DX, ret+24(FP)
 
-done900:
+done972:
 	VZEROUPPER
 	RET
 
@@ -17270,9 +18198,9 @@ TEXT ·cosAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest912
+	JL      oneTest984
 
-many910:
+many982:
 	VMOVUPS  (CX)(BX*4), Z11
 	VANDPS   constants<>+3264(SB), Z11, Z11
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K1
@@ -17281,11 +18209,11 @@ many910:
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok915
+	JZ       ok987
 	MOVQ     BX, ret+24(FP)
-	JMP      done909
+	JMP      done981
 
-ok915:
+ok987:
 	VMOVUPS       (CX)(BX*4), Z11
 	VMOVUPS       64(CX)(BX*4), Z12
 	VMOVUPS       Z1, Z13
@@ -17338,23 +18266,23 @@ ok915:
 	VMOVUPS       Z12, 64(AX)(BX*4)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many910
+	JLE           many982
 
-oneTest912:
+oneTest984:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail913
+	JG   tail985
 
-one911:
+one983:
 	VMOVUPS  (CX)(BX*4), Z11
 	VANDPS   constants<>+3264(SB), Z11, Z11
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K1
 	KORTESTW K1, K1
-	JZ       ok916
+	JZ       ok988
 	MOVQ     BX, ret+24(FP)
-	JMP      done909
+	JMP      done981
 
-ok916:
+ok988:
 	VMOVUPS       (CX)(BX*4), Z11
 	VMOVUPS       Z1, Z12
 	VFMADD213PS   Z0, Z11, Z12
@@ -17382,12 +18310,12 @@ ok916:
 	VMOVUPS       Z11, (AX)(BX*4)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           one911
+	JLE           one983
 
-tail913:
+tail985:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done914
+	JZ        done986
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -17396,11 +18324,11 @@ tail913:
 	VANDPS    constants<>+3264(SB), Z11, Z11
 	VCMPPS    $0x16, constants<>+9216(SB), Z11, K2
 	KORTESTW  K2, K2
-	JZ        ok917
+	JZ        ok989
 	MOVQ      BX, ret+24(FP)
-	JMP       done909
+	JMP       done981
 
-ok917:
+ok989:
 	VMOVUPS.Z     (CX)(BX*4), K1, Z11
 	VMOVUPS       Z1, Z1
 	VFMADD213PS   Z0, Z11, Z1
@@ -17427,10 +18355,10 @@ ok917:
 	VXORPS        Z0, Z11, Z0
 	VMOVUPS       Z0, K1, (AX)(BX*4)
 
-done914:
+done986:
 	MOVQ DX, ret+24(FP)
 
-done909:
+done981:
 	VZEROUPPER
 	RET
 
@@ -17446,9 +18374,9 @@ TEXT ·cosAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest921
+	JL      oneTest993
 
-many919:
+many991:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -17458,11 +18386,11 @@ many919:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok924
+	JZ        ok996
 	MOVQ      BX, ret+24(FP)
-	JMP       done918
+	JMP       done990
 
-ok924:
+ok996:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMOVUPS      Y1, Y5
@@ -17513,24 +18441,24 @@ ok924:
 	VMOVUPS      Y4, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many919
+	JLE          many991
 
-oneTest921:
+oneTest993:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail922
+	JG   tail994
 
-one920:
+one992:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok925
+	JZ        ok997
 	MOVQ      BX, ret+24(FP)
-	JMP       done918
+	JMP       done990
 
-ok925:
+ok997:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      Y1, Y4
 	VFMADD213PS  Y0, Y3, Y4
@@ -17557,12 +18485,12 @@ ok925:
 	VMOVUPS      Y3, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one920
+	JLE          one992
 
-tail922:
+tail994:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done923
+	JZ         done995
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -17572,11 +18500,11 @@ tail922:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok926
+	JZ         ok998
 	MOVQ       BX, ret+24(FP)
-	JMP        done918
+	JMP        done990
 
-ok926:
+ok998:
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
 	VMOVUPS      Y1, Y1
 	VFMADD213PS  Y0, Y4, Y1
@@ -17602,10 +18530,10 @@ ok926:
 	VXORPS       Y1, Y0, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 
-done923:
+done995:
 	MOVQ DX, ret+24(FP)
 
-done918:
+done990:
 	VZEROUPPER
 	RET
 
@@ -17638,9 +18566,9 @@ TEXT ·tanAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest930
+	JL      oneTest1002
 
-many928:
+many1000:
 	VMOVUPS  (DX)(SI*8), Z19
 	VANDPD   constants<>+3200(SB), Z19, Z19
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K1
@@ -17649,11 +18577,11 @@ many928:
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok933
+	JZ       ok1005
 	MOVQ     SI, ret+32(FP)
-	JMP      done927
+	JMP      done999
 
-ok933:
+ok1005:
 	VMOVUPS       (DX)(SI*8), Z19
 	VMOVUPS       64(DX)(SI*8), Z20
 	VMOVUPS       Z2, Z21
@@ -17726,23 +18654,23 @@ ok933:
 	VMOVUPS       Z22, 64(CX)(SI*8)
 	ADDQ          $0x10, SI
 	CMPQ          SI, DI
-	JLE           many928
+	JLE           many1000
 
-oneTest930:
+oneTest1002:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail931
+	JG   tail1003
 
-one929:
+one1001:
 	VMOVUPS  (DX)(SI*8), Z19
 	VANDPD   constants<>+3200(SB), Z19, Z19
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K1
 	KORTESTW K1, K1
-	JZ       ok934
+	JZ       ok1006
 	MOVQ     SI, ret+32(FP)
-	JMP      done927
+	JMP      done999
 
-ok934:
+ok1006:
 	VMOVUPS       (DX)(SI*8), Z19
 	VMOVUPS       Z2, Z20
 	VFMADD213PD   Z0, Z19, Z20
@@ -17780,12 +18708,12 @@ ok934:
 	VMOVUPS       Z20, (CX)(SI*8)
 	ADDQ          $0x08, SI
 	CMPQ          SI, DI
-	JLE           one929
+	JLE           one1001
 
-tail931:
+tail1003:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done932
+	JZ        done1004
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -17794,11 +18722,11 @@ tail931:
 	VANDPD    constants<>+3200(SB), Z19, Z19
 	VCMPPD    $0x16, constants<>+6848(SB), Z19, K2
 	KORTESTW  K2, K2
-	JZ        ok935
+	JZ        ok1007
 	MOVQ      SI, ret+32(FP)
-	JMP       done927
+	JMP       done999
 
-ok935:
+ok1007:
 	VMOVUPD.Z     (DX)(SI*8), K1, Z19
 	VMOVUPS       Z2, Z2
 	VFMADD213PD   Z0, Z19, Z2
@@ -17835,10 +18763,10 @@ ok935:
 	VMOVUPD       Z0, K1, (AX)(SI*8)
 	VMOVUPD       Z2, K1, (CX)(SI*8)
 
-done932:
+done1004:
 	MOVQ BX, ret+32(FP)
 
-done927:
+done999:
 	VZEROUPPER
 	RET
 
@@ -17855,9 +18783,9 @@ TEXT ·tanAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest939
+	JL      oneTest1011
 
-many937:
+many1009:
 	VMOVUPS   (DX)(SI*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -17867,11 +18795,11 @@ many937:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok942
+	JZ        ok1014
 	MOVQ      SI, ret+32(FP)
-	JMP       done936
+	JMP       done1008
 
-ok942:
+ok1014:
 	VMOVUPS      (DX)(SI*8), Y3
 	VMOVUPS      32(DX)(SI*8), Y4
 	VMOVUPS      Y2, Y5
@@ -17942,24 +18870,24 @@ ok942:
 	VMOVUPS      Y6, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many937
+	JLE          many1009
 
-oneTest939:
+oneTest1011:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail940
+	JG   tail1012
 
-one938:
+one1010:
 	VMOVUPS   (DX)(SI*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok943
+	JZ        ok1015
 	MOVQ      SI, ret+32(FP)
-	JMP       done936
+	JMP       done1008
 
-ok943:
+ok1015:
 	VMOVUPS      (DX)(SI*8), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PD  Y0, Y3, Y4
@@ -17996,12 +18924,12 @@ ok943:
 	VMOVUPS      Y4, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one938
+	JLE          one1010
 
-tail940:
+tail1012:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done941
+	JZ         done1013
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -18011,11 +18939,11 @@ tail940:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, DI
 	TESTL      DI, DI
-	JZ         ok944
+	JZ         ok1016
 	MOVQ       SI, ret+32(FP)
-	JMP        done936
+	JMP        done1008
 
-ok944:
+ok1016:
 	VMASKMOVPD   (DX)(SI*8), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PD  Y0, Y4, Y2
@@ -18051,10 +18979,10 @@ ok944:
 	VMASKMOVPD   Y0, Y3, (AX)(SI*8)
 	VMASKMOVPD   Y2, Y3, (CX)(SI*8)
 
-done941:
+done1013:
 	MOVQ BX, ret+32(FP)
 
-done936:
+done1008:
 	VZEROUPPER
 	RET
 
@@ -18081,9 +19009,9 @@ TEXT ·tanAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest948
+	JL      oneTest1020
 
-many946:
+many1018:
 	VMOVUPS  (DX)(SI*4), Z13
 	VANDPS   constants<>+3264(SB), Z13, Z13
 	VCMPPS   $0x16, constants<>+9216(SB), Z13, K1
@@ -18092,11 +19020,11 @@ many946:
 	VCMPPS   $0x16, constants<>+9216(SB), Z13, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok951
+	JZ       ok1023
 	MOVQ     SI, ret+32(FP)
-	JMP      done945
+	JMP      done1017
 
-ok951:
+ok1023:
 	VMOVUPS       (DX)(SI*4), Z13
 	VMOVUPS       64(DX)(SI*4), Z14
 	VMOVUPS       Z2, Z15
@@ -18157,23 +19085,23 @@ ok951:
 	VMOVUPS       Z16, 64(CX)(SI*4)
 	ADDQ          $0x20, SI
 	CMPQ          SI, DI
-	JLE           many946
+	JLE           many1018
 
-oneTest948:
+oneTest1020:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail949
+	JG   tail1021
 
-one947:
+one1019:
 	VMOVUPS  (DX)(SI*4), Z13
 	VANDPS   constants<>+3264(SB), Z13, Z13
 	VCMPPS   $0x16, constants<>+9216(SB), Z13, K1
 	KORTESTW K1, K1
-	JZ       ok952
+	JZ       ok1024
 	MOVQ     SI, ret+32(FP)
-	JMP      done945
+	JMP      done1017
 
-ok952:
+ok1024:
 	VMOVUPS       (DX)(SI*4), Z13
 	VMOVUPS       Z2, Z14
 	VFMADD213PS   Z0, Z13, Z14
@@ -18205,12 +19133,12 @@ ok952:
 	VMOVUPS       Z14, (CX)(SI*4)
 	ADDQ          $0x10, SI
 	CMPQ          SI, DI
-	JLE           one947
+	JLE           one1019
 
-tail949:
+tail1021:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done950
+	JZ        done1022
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -18219,11 +19147,11 @@ tail949:
 	VANDPS    constants<>+3264(SB), Z13, Z13
 	VCMPPS    $0x16, constants<>+9216(SB), Z13, K2
 	KORTESTW  K2, K2
-	JZ        ok953
+	JZ        ok1025
 	MOVQ      SI, ret+32(FP)
-	JMP       done945
+	JMP       done1017
 
-ok953:
+ok1025:
 	VMOVUPS.Z     (DX)(SI*4), K1, Z13
 	VMOVUPS       Z2, Z2
 	VFMADD213PS   Z0, Z13, Z2
@@ -18254,10 +19182,10 @@ ok953:
 	VMOVUPS       Z0, K1, (AX)(SI*4)
 	VMOVUPS       Z2, K1, (CX)(SI*4)
 
-done950:
+done1022:
 	MOVQ BX, ret+32(FP)
 
-done945:
+done1017:
 	VZEROUPPER
 	RET
 
@@ -18274,9 +19202,9 @@ TEXT ·tanAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest957
+	JL      oneTest1029
 
-many955:
+many1027:
 	VMOVUPS   (DX)(SI*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -18286,11 +19214,11 @@ many955:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok960
+	JZ        ok1032
 	MOVQ      SI, ret+32(FP)
-	JMP       done954
+	JMP       done1026
 
-ok960:
+ok1032:
 	VMOVUPS      (DX)(SI*4), Y3
 	VMOVUPS      32(DX)(SI*4), Y4
 	VMOVUPS      Y2, Y5
@@ -18349,24 +19277,24 @@ ok960:
 	VMOVUPS      Y6, 32(CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many955
+	JLE          many1027
 
-oneTest957:
+oneTest1029:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail958
+	JG   tail1030
 
-one956:
+one1028:
 	VMOVUPS   (DX)(SI*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok961
+	JZ        ok1033
 	MOVQ      SI, ret+32(FP)
-	JMP       done954
+	JMP       done1026
 
-ok961:
+ok1033:
 	VMOVUPS      (DX)(SI*4), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PS  Y0, Y3, Y4
@@ -18397,12 +19325,12 @@ ok961:
 	VMOVUPS      Y4, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one956
+	JLE          one1028
 
-tail958:
+tail1030:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done959
+	JZ         done1031
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -18412,11 +19340,11 @@ tail958:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, DI
 	TESTL      DI, DI
-	JZ         ok962
+	JZ         ok1034
 	MOVQ       SI, ret+32(FP)
-	JMP        done954
+	JMP        done1026
 
-ok962:
+ok1034:
 	VMASKMOVPS   (DX)(SI*4), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PS  Y0, Y4, Y2
@@ -18446,10 +19374,10 @@ ok962:
 	VMASKMOVPS   Y0, Y3, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y3, (CX)(SI*4)
 
-done959:
+done1031:
 	MOVQ BX, ret+32(FP)
 
-done954:
+done1026:
 	VZEROUPPER
 	RET
 
@@ -18476,9 +19404,9 @@ TEXT ·expm1AVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest966
+	JL      oneTest1038
 
-many964:
+many1036:
 	VMOVUPS      (DX)(SI*8), Z13
 	VMOVUPS      64(DX)(SI*8), Z14
 	VMOVUPS      Z2, Z15
@@ -18545,14 +19473,14 @@ many964:
 	VMOVUPS      Z20, 64(CX)(SI*8)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many964
+	JLE          many1036
 
-oneTest966:
+oneTest1038:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail967
+	JG   tail1039
 
-one965:
+one1037:
 	VMOVUPS      (DX)(SI*8), Z13
 	VMOVUPS      Z2, Z14
 	VFMADD213PD  Z0, Z13, Z14
@@ -18587,11 +19515,11 @@ one965:
 	VMOVUPS      Z16, (CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one965
+	JLE          one1037
 
-tail967:
+tail1039:
 	SUBQ         SI, BX
-	JZ           done968
+	JZ           done1040
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -18629,7 +19557,7 @@ tail967:
 	VMOVUPD      Z0, K1, (AX)(SI*8)
 	VMOVUPD      Z3, K1, (CX)(SI*8)
 
-done968:
+done1040:
 	VZEROUPPER
 	RET
 
@@ -18648,9 +19576,9 @@ TEXT ·expm1AVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail973
+	JG      tail1045
 
-one971:
+one1043:
 	VMOVUPS      (DX)(SI*8), Y5
 	VMINPD       Y5, Y2, Y6
 	VMAXPD       Y6, Y3, Y6
@@ -18703,11 +19631,11 @@ one971:
 	VMOVUPS      Y6, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one971
+	JLE          one1043
 
-tail973:
+tail1045:
 	SUBQ         SI, BX
-	JZ           done974
+	JZ           done1046
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -18763,7 +19691,7 @@ tail973:
 	VMASKMOVPD   Y0, Y5, (AX)(SI*8)
 	VMASKMOVPD   Y2, Y5, (CX)(SI*8)
 
-done974:
+done1046:
 	VZEROUPPER
 	RET
 
@@ -18789,9 +19717,9 @@ TEXT ·expm1AVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest978
+	JL      oneTest1050
 
-many976:
+many1048:
 	VMOVUPS      (DX)(SI*4), Z12
 	VMOVUPS      64(DX)(SI*4), Z13
 	VMOVUPS      Z2, Z14
@@ -18850,14 +19778,14 @@ many976:
 	VMOVUPS      Z21, 64(CX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many976
+	JLE          many1048
 
-oneTest978:
+oneTest1050:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail979
+	JG   tail1051
 
-one977:
+one1049:
 	VMOVUPS      (DX)(SI*4), Z12
 	VMOVUPS      Z2, Z13
 	VFMADD213PS  Z0, Z12, Z13
@@ -18888,11 +19816,11 @@ one977:
 	VMOVUPS      Z16, (CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one977
+	JLE          one1049
 
-tail979:
+tail1051:
 	SUBQ         SI, BX
-	JZ           done980
+	JZ           done1052
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -18926,7 +19854,7 @@ tail979:
 	VMOVUPS      Z0, K1, (AX)(SI*4)
 	VMOVUPS      Z2, K1, (CX)(SI*4)
 
-done980:
+done1052:
 	VZEROUPPER
 	RET
 
@@ -18946,9 +19874,9 @@ TEXT ·expm1AVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail985
+	JG      tail1057
 
-one983:
+one1055:
 	VMOVUPS      (DX)(SI*4), Y6
 	VMINPS       Y6, Y1, Y7
 	VMAXPS       Y7, Y2, Y7
@@ -18993,11 +19921,11 @@ one983:
 	VMOVUPS      Y9, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one983
+	JLE          one1055
 
-tail985:
+tail1057:
 	SUBQ         SI, BX
-	JZ           done986
+	JZ           done1058
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -19045,7 +19973,7 @@ tail985:
 	VMASKMOVPS   Y1, Y6, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y6, (CX)(SI*4)
 
-done986:
+done1058:
 	VZEROUPPER
 	RET
 
@@ -19066,9 +19994,9 @@ TEXT ·log1pAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest990
+	JL      oneTest1062
 
-many988:
+many1060:
 	VMOVUPS          (DX)(SI*8), Z7
 	VMOVUPS          64(DX)(SI*8), Z8
 	VADDPD           Z0, Z7, Z9
@@ -19179,14 +20107,14 @@ many988:
 	VMOVUPS          Z10, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many988
+	JLE              many1060
 
-oneTest990:
+oneTest1062:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail991
+	JG   tail1063
 
-one989:
+one1061:
 	VMOVUPS          (DX)(SI*8), Z7
 	VADDPD           Z0, Z7, Z8
 	VSUBPD           Z0, Z8, Z9
@@ -19243,11 +20171,11 @@ one989:
 	VMOVUPS          Z8, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one989
+	JLE              one1061
 
-tail991:
+tail1063:
 	SUBQ             SI, BX
-	JZ               done992
+	JZ               done1064
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -19307,7 +20235,7 @@ tail991:
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 	VMOVUPD          Z0, K1, (CX)(SI*8)
 
-done992:
+done1064:
 	VZEROUPPER
 	RET
 
@@ -19323,9 +20251,9 @@ TEXT ·log1pAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail997
+	JG      tail1069
 
-one995:
+one1067:
 	VMOVUPS      (DX)(SI*8), Y2
 	VADDPD       Y0, Y2, Y3
 	VSUBPD       Y0, Y3, Y4
@@ -19390,11 +20318,11 @@ one995:
 	VMOVUPS      Y3, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one995
+	JLE          one1067
 
-tail997:
+tail1069:
 	SUBQ         SI, BX
-	JZ           done998
+	JZ           done1070
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -19462,7 +20390,7 @@ tail997:
 	VMASKMOVPD   Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y0, Y2, (CX)(SI*8)
 
-done998:
+done1070:
 	VZEROUPPER
 	RET
 
@@ -19489,9 +20417,9 @@ TEXT ·log1pAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1002
+	JL      oneTest1074
 
-many1000:
+many1072:
 	VMOVUPS          (DX)(SI*4), Z13
 	VMOVUPS          64(DX)(SI*4), Z14
 	VADDPS           Z0, Z13, Z15
@@ -19586,14 +20514,14 @@ many1000:
 	VMOVUPS          Z16, 64(CX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many1000
+	JLE              many1072
 
-oneTest1002:
+oneTest1074:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1003
+	JG   tail1075
 
-one1001:
+one1073:
 	VMOVUPS          (DX)(SI*4), Z13
 	VADDPS           Z0, Z13, Z14
 	VSUBPS           Z0, Z14, Z15
@@ -19642,11 +20570,11 @@ one1001:
 	VMOVUPS          Z14, (CX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one1001
+	JLE              one1073
 
-tail1003:
+tail1075:
 	SUBQ             SI, BX
-	JZ               done1004
+	JZ               done1076
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -19698,7 +20626,7 @@ tail1003:
 	VMOVUPS          Z1, K1, (AX)(SI*4)
 	VMOVUPS          Z0, K1, (CX)(SI*4)
 
-done1004:
+done1076:
 	VZEROUPPER
 	RET
 
@@ -19717,9 +20645,9 @@ TEXT ·log1pAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail1009
+	JG      tail1081
 
-one1007:
+one1079:
 	VMOVUPS      (DX)(SI*4), Y5
 	VADDPS       Y0, Y5, Y6
 	VSUBPS       Y0, Y6, Y7
@@ -19775,11 +20703,11 @@ one1007:
 	VMOVUPS      Y6, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1007
+	JLE          one1079
 
-tail1009:
+tail1081:
 	SUBQ         SI, BX
-	JZ           done1010
+	JZ           done1082
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -19838,7 +20766,7 @@ tail1009:
 	VMASKMOVPS   Y1, Y5, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y5, (CX)(SI*4)
 
-done1010:
+done1082:
 	VZEROUPPER
 	RET
 
@@ -19861,9 +20789,9 @@ TEXT ·erfAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1014
+	JL      oneTest1086
 
-many1012:
+many1084:
 	VMOVUPS          (DX)(SI*8), Z9
 	VMOVUPS          64(DX)(SI*8), Z10
 	VANDPD           Z4, Z9, Z11
@@ -20024,14 +20952,14 @@ many1012:
 	VMOVUPS          Z12, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many1012
+	JLE              many1084
 
-oneTest1014:
+oneTest1086:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1015
+	JG   tail1087
 
-one1013:
+one1085:
 	VMOVUPS          (DX)(SI*8), Z9
 	VANDPD           Z4, Z9, Z10
 	VMINPD           Z10, Z3, Z10
@@ -20113,11 +21041,11 @@ one1013:
 	VMOVUPS          Z10, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one1013
+	JLE              one1085
 
-tail1015:
+tail1087:
 	SUBQ             SI, BX
-	JZ               done1016
+	JZ               done1088
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -20202,7 +21130,7 @@ tail1015:
 	VMOVUPD          Z0, K1, (AX)(SI*8)
 	VMOVUPD          Z1, K1, (CX)(SI*8)
 
-done1016:
+done1088:
 	VZEROUPPER
 	RET
 
@@ -20220,9 +21148,9 @@ TEXT ·erfAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail1021
+	JG      tail1093
 
-one1019:
+one1091:
 	VMOVUPS      (DX)(SI*8), Y4
 	VANDPD       constants<>+3200(SB), Y4, Y5
 	VMINPD       Y5, Y3, Y5
@@ -20315,11 +21243,11 @@ one1019:
 	VMOVUPS      Y5, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1019
+	JLE          one1091
 
-tail1021:
+tail1093:
 	SUBQ         SI, BX
-	JZ           done1022
+	JZ           done1094
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -20415,7 +21343,7 @@ tail1021:
 	VMASKMOVPD   Y0, Y4, (AX)(SI*8)
 	VMASKMOVPD   Y1, Y4, (CX)(SI*8)
 
-done1022:
+done1094:
 	VZEROUPPER
 	RET
 
@@ -20440,9 +21368,9 @@ TEXT ·erfAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1026
+	JL      oneTest1098
 
-many1024:
+many1096:
 	VMOVUPS          (DX)(SI*4), Z11
 	VMOVUPS          64(DX)(SI*4), Z12
 	VANDPS           Z5, Z11, Z13
@@ -20561,14 +21489,14 @@ many1024:
 	VMOVUPS          Z14, 64(CX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many1024
+	JLE              many1096
 
-oneTest1026:
+oneTest1098:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1027
+	JG   tail1099
 
-one1025:
+one1097:
 	VMOVUPS          (DX)(SI*4), Z11
 	VANDPS           Z5, Z11, Z12
 	VMINPS           Z12, Z4, Z12
@@ -20629,11 +21557,11 @@ one1025:
 	VMOVUPS          Z12, (CX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one1025
+	JLE              one1097
 
-tail1027:
+tail1099:
 	SUBQ             SI, BX
-	JZ               done1028
+	JZ               done1100
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -20697,7 +21625,7 @@ tail1027:
 	VMOVUPS          Z0, K1, (AX)(SI*4)
 	VMOVUPS          Z1, K1, (CX)(SI*4)
 
-done1028:
+done1100:
 	VZEROUPPER
 	RET
 
@@ -20716,9 +21644,9 @@ TEXT ·erfAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail1033
+	JG      tail1105
 
-one1031:
+one1103:
 	VMOVUPS      (DX)(SI*4), Y5
 	VANDPS       Y4, Y5, Y6
 	VMINPS       Y6, Y3, Y6
@@ -20784,11 +21712,11 @@ one1031:
 	VMOVUPS      Y6, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1031
+	JLE          one1103
 
-tail1033:
+tail1105:
 	SUBQ         SI, BX
-	JZ           done1034
+	JZ           done1106
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -20857,7 +21785,7 @@ tail1033:
 	VMASKMOVPS   Y0, Y5, (AX)(SI*4)
 	VMASKMOVPS   Y1, Y5, (CX)(SI*4)
 
-done1034:
+done1106:
 	VZEROUPPER
 	RET
 
@@ -20870,643 +21798,19 @@ TEXT ·aboveAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1038
-
-many1036:
-	VMOVUPS  (CX)(DX*8), Z1
-	VCMPPD   $0x15, Z1, Z0, K1
-	VMOVUPS  64(CX)(DX*8), Z1
-	VCMPPD   $0x15, Z1, Z0, K2
-	KORW     K2, K1, K1
-	VMOVUPS  128(CX)(DX*8), Z1
-	VCMPPD   $0x15, Z1, Z0, K2
-	KORW     K2, K1, K1
-	VMOVUPS  192(CX)(DX*8), Z1
-	VCMPPD   $0x15, Z1, Z0, K2
-	KORW     K2, K1, K1
-	KORTESTW K1, K1
-	JZ       ok1041
-	MOVQ     DX, ret+24(FP)
-	JMP      done1035
-
-ok1041:
-	ADDQ $0x20, DX
-	CMPQ DX, BX
-	JLE  many1036
-
-oneTest1038:
-	LEAQ -8(AX), BX
-	CMPQ DX, BX
-	JG   tail1039
-
-one1037:
-	VMOVUPS  (CX)(DX*8), Z1
-	VCMPPD   $0x15, Z1, Z0, K1
-	KORTESTW K1, K1
-	JZ       ok1042
-	MOVQ     DX, ret+24(FP)
-	JMP      done1035
-
-ok1042:
-	ADDQ $0x08, DX
-	CMPQ DX, BX
-	JLE  one1037
-
-tail1039:
-	MOVQ         AX, BX
-	SUBQ         DX, BX
-	JZ           done1040
-	MOVQ         $-1, SI
-	SHLXQ        BX, SI, SI
-	NOTQ         SI
-	KMOVW        SI, K1
-	VMOVUPD.Z    (CX)(DX*8), K1, Z1
-	KNOTW        K1, K1
-	VBROADCASTSD constants<>+3392(SB), K1, Z1
-	VCMPPD       $0x15, Z1, Z0, K1
-	KORTESTW     K1, K1
-	JZ           ok1043
-	MOVQ         DX, ret+24(FP)
-	JMP          done1035
-
-ok1043:
-done1040:
-	MOVQ AX, ret+24(FP)
-
-done1035:
-	VZEROUPPER
-	RET
-
-// func aboveAVX2F64<>(n int, x *float64, bound float64) int
-// Requires: AVX
-TEXT ·aboveAVX2F64<>(SB), NOSPLIT, $0-32
-	VBROADCASTSD bound+16(FP), Y0
-	MOVQ         n+0(FP), AX
-	MOVQ         x+8(FP), CX
-	XORQ         DX, DX
-	LEAQ         -16(AX), BX
-	TESTQ        BX, BX
-	JL           oneTest1047
-
-many1045:
-	VMOVUPS   (CX)(DX*8), Y1
-	VCMPPD    $0x15, Y1, Y0, Y1
-	VMOVUPS   32(CX)(DX*8), Y2
-	VCMPPD    $0x15, Y2, Y0, Y2
-	VORPS     Y2, Y1, Y1
-	VMOVUPS   64(CX)(DX*8), Y2
-	VCMPPD    $0x15, Y2, Y0, Y2
-	VORPS     Y2, Y1, Y1
-	VMOVUPS   96(CX)(DX*8), Y2
-	VCMPPD    $0x15, Y2, Y0, Y2
-	VORPS     Y2, Y1, Y1
-	VMOVMSKPS Y1, SI
-	TESTL     SI, SI
-	JZ        ok1050
-	MOVQ      DX, ret+24(FP)
-	JMP       done1044
-
-ok1050:
-	ADDQ $0x10, DX
-	CMPQ DX, BX
-	JLE  many1045
-
-oneTest1047:
-	LEAQ -4(AX), BX
-	CMPQ DX, BX
-	JG   tail1048
-
-one1046:
-	VMOVUPS   (CX)(DX*8), Y1
-	VCMPPD    $0x15, Y1, Y0, Y1
-	VMOVMSKPS Y1, SI
-	TESTL     SI, SI
-	JZ        ok1051
-	MOVQ      DX, ret+24(FP)
-	JMP       done1044
-
-ok1051:
-	ADDQ $0x04, DX
-	CMPQ DX, BX
-	JLE  one1046
-
-tail1048:
-	MOVQ       AX, BX
-	SUBQ       DX, BX
-	JZ         done1049
-	LEAQ       ones<>+32(SB), SI
-	SHLQ       $0x03, BX
-	SUBQ       BX, SI
-	VMOVUPS    (SI), Y1
-	VMASKMOVPD (CX)(DX*8), Y1, Y2
-	VMOVUPS    constants<>+3392(SB), Y3
-	VBLENDVPS  Y1, Y2, Y3, Y2
-	VCMPPD     $0x15, Y2, Y0, Y0
-	VMOVMSKPS  Y0, CX
-	TESTL      CX, CX
-	JZ         ok1052
-	MOVQ       DX, ret+24(FP)
-	JMP        done1044
-
-ok1052:
-done1049:
-	MOVQ AX, ret+24(FP)
-
-done1044:
-	VZEROUPPER
-	RET
-
-// func aboveAVX512F32<>(n int, x *float32, bound float32) int
-// Requires: AVX, AVX512F, BMI2
-TEXT ·aboveAVX512F32<>(SB), NOSPLIT, $0-32
-	VBROADCASTSS bound+16(FP), Z0
-	MOVQ         n+0(FP), AX
-	MOVQ         x+8(FP), CX
-	XORQ         DX, DX
-	LEAQ         -64(AX), BX
-	TESTQ        BX, BX
-	JL           oneTest1056
-
-many1054:
-	VMOVUPS  (CX)(DX*4), Z1
-	VCMPPS   $0x15, Z1, Z0, K1
-	VMOVUPS  64(CX)(DX*4), Z1
-	VCMPPS   $0x15, Z1, Z0, K2
-	KORW     K2, K1, K1
-	VMOVUPS  128(CX)(DX*4), Z1
-	VCMPPS   $0x15, Z1, Z0, K2
-	KORW     K2, K1, K1
-	VMOVUPS  192(CX)(DX*4), Z1
-	VCMPPS   $0x15, Z1, Z0, K2
-	KORW     K2, K1, K1
-	KORTESTW K1, K1
-	JZ       ok1059
-	MOVQ     DX, ret+24(FP)
-	JMP      done1053
-
-ok1059:
-	ADDQ $0x40, DX
-	CMPQ DX, BX
-	JLE  many1054
-
-oneTest1056:
-	LEAQ -16(AX), BX
-	CMPQ DX, BX
-	JG   tail1057
-
-one1055:
-	VMOVUPS  (CX)(DX*4), Z1
-	VCMPPS   $0x15, Z1, Z0, K1
-	KORTESTW K1, K1
-	JZ       ok1060
-	MOVQ     DX, ret+24(FP)
-	JMP      done1053
-
-ok1060:
-	ADDQ $0x10, DX
-	CMPQ DX, BX
-	JLE  one1055
-
-tail1057:
-	MOVQ         AX, BX
-	SUBQ         DX, BX
-	JZ           done1058
-	MOVQ         $-1, SI
-	SHLXQ        BX, SI, SI
-	NOTQ         SI
-	KMOVW        SI, K1
-	VMOVUPS.Z    (CX)(DX*4), K1, Z1
-	KNOTW        K1, K1
-	VBROADCASTSS constants<>+3520(SB), K1, Z1
-	VCMPPS       $0x15, Z1, Z0, K1
-	KORTESTW     K1, K1
-	JZ           ok1061
-	MOVQ         DX, ret+24(FP)
-	JMP          done1053
-
-ok1061:
-done1058:
-	MOVQ AX, ret+24(FP)
-
-done1053:
-	VZEROUPPER
-	RET
-
-// func aboveAVX2F32<>(n int, x *float32, bound float32) int
-// Requires: AVX
-TEXT ·aboveAVX2F32<>(SB), NOSPLIT, $0-32
-	VBROADCASTSS bound+16(FP), Y0
-	MOVQ         n+0(FP), AX
-	MOVQ         x+8(FP), CX
-	XORQ         DX, DX
-	LEAQ         -32(AX), BX
-	TESTQ        BX, BX
-	JL           oneTest1065
-
-many1063:
-	VMOVUPS   (CX)(DX*4), Y1
-	VCMPPS    $0x15, Y1, Y0, Y1
-	VMOVUPS   32(CX)(DX*4), Y2
-	VCMPPS    $0x15, Y2, Y0, Y2
-	VORPS     Y2, Y1, Y1
-	VMOVUPS   64(CX)(DX*4), Y2
-	VCMPPS    $0x15, Y2, Y0, Y2
-	VORPS     Y2, Y1, Y1
-	VMOVUPS   96(CX)(DX*4), Y2
-	VCMPPS    $0x15, Y2, Y0, Y2
-	VORPS     Y2, Y1, Y1
-	VMOVMSKPS Y1, SI
-	TESTL     SI, SI
-	JZ        ok1068
-	MOVQ      DX, ret+24(FP)
-	JMP       done1062
-
-ok1068:
-	ADDQ $0x20, DX
-	CMPQ DX, BX
-	JLE  many1063
-
-oneTest1065:
-	LEAQ -8(AX), BX
-	CMPQ DX, BX
-	JG   tail1066
-
-one1064:
-	VMOVUPS   (CX)(DX*4), Y1
-	VCMPPS    $0x15, Y1, Y0, Y1
-	VMOVMSKPS Y1, SI
-	TESTL     SI, SI
-	JZ        ok1069
-	MOVQ      DX, ret+24(FP)
-	JMP       done1062
-
-ok1069:
-	ADDQ $0x08, DX
-	CMPQ DX, BX
-	JLE  one1064
-
-tail1066:
-	MOVQ       AX, BX
-	SUBQ       DX, BX
-	JZ         done1067
-	LEAQ       ones<>+32(SB), SI
-	SHLQ       $0x02, BX
-	SUBQ       BX, SI
-	VMOVUPS    (SI), Y1
-	VMASKMOVPS (CX)(DX*4), Y1, Y2
-	VMOVUPS    constants<>+3520(SB), Y3
-	VBLENDVPS  Y1, Y2, Y3, Y2
-	VCMPPS     $0x15, Y2, Y0, Y0
-	VMOVMSKPS  Y0, CX
-	TESTL      CX, CX
-	JZ         ok1070
-	MOVQ       DX, ret+24(FP)
-	JMP        done1062
-
-ok1070:
-done1067:
-	MOVQ AX, ret+24(FP)
-
-done1062:
-	VZEROUPPER
-	RET
-
-// func nonzeroAVX512F64<>(n int, x *float64) int
-// Requires: AVX, AVX512F, BMI2
-TEXT ·nonzeroAVX512F64<>(SB), NOSPLIT, $0-24
-	VPXORQ Z0, Z0, Z0
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	XORQ   DX, DX
-	LEAQ   -32(AX), BX
-	TESTQ  BX, BX
-	JL     oneTest1074
-
-many1072:
-	VMOVUPS  (CX)(DX*8), Z1
-	VCMPPD   $0x00, Z0, Z1, K1
-	VMOVUPS  64(CX)(DX*8), Z1
-	VCMPPD   $0x00, Z0, Z1, K2
-	KORW     K2, K1, K1
-	VMOVUPS  128(CX)(DX*8), Z1
-	VCMPPD   $0x00, Z0, Z1, K2
-	KORW     K2, K1, K1
-	VMOVUPS  192(CX)(DX*8), Z1
-	VCMPPD   $0x00, Z0, Z1, K2
-	KORW     K2, K1, K1
-	KORTESTW K1, K1
-	JZ       ok1077
-	MOVQ     DX, ret+16(FP)
-	JMP      done1071
-
-ok1077:
-	ADDQ $0x20, DX
-	CMPQ DX, BX
-	JLE  many1072
-
-oneTest1074:
-	LEAQ -8(AX), BX
-	CMPQ DX, BX
-	JG   tail1075
-
-one1073:
-	VMOVUPS  (CX)(DX*8), Z1
-	VCMPPD   $0x00, Z0, Z1, K1
-	KORTESTW K1, K1
-	JZ       ok1078
-	MOVQ     DX, ret+16(FP)
-	JMP      done1071
-
-ok1078:
-	ADDQ $0x08, DX
-	CMPQ DX, BX
-	JLE  one1073
-
-tail1075:
-	MOVQ         AX, BX
-	SUBQ         DX, BX
-	JZ           done1076
-	MOVQ         $-1, SI
-	SHLXQ        BX, SI, SI
-	NOTQ         SI
-	KMOVW        SI, K1
-	VMOVUPD.Z    (CX)(DX*8), K1, Z1
-	KNOTW        K1, K1
-	VBROADCASTSD constants<>+3392(SB), K1, Z1
-	VCMPPD       $0x00, Z0, Z1, K1
-	KORTESTW     K1, K1
-	JZ           ok1079
-	MOVQ         DX, ret+16(FP)
-	JMP          done1071
-
-ok1079:
-done1076:
-	MOVQ AX, ret+16(FP)
-
-done1071:
-	VZEROUPPER
-	RET
-
-// func nonzeroAVX2F64<>(n int, x *float64) int
-// Requires: AVX
-TEXT ·nonzeroAVX2F64<>(SB), NOSPLIT, $0-24
-	VXORPD Y0, Y0, Y0
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	XORQ   DX, DX
-	LEAQ   -16(AX), BX
-	TESTQ  BX, BX
-	JL     oneTest1083
-
-many1081:
-	VMOVUPS   (CX)(DX*8), Y1
-	VCMPPD    $0x00, Y0, Y1, Y1
-	VMOVUPS   32(CX)(DX*8), Y2
-	VCMPPD    $0x00, Y0, Y2, Y2
-	VORPS     Y2, Y1, Y1
-	VMOVUPS   64(CX)(DX*8), Y2
-	VCMPPD    $0x00, Y0, Y2, Y2
-	VORPS     Y2, Y1, Y1
-	VMOVUPS   96(CX)(DX*8), Y2
-	VCMPPD    $0x00, Y0, Y2, Y2
-	VORPS     Y2, Y1, Y1
-	VMOVMSKPS Y1, SI
-	TESTL     SI, SI
-	JZ        ok1086
-	MOVQ      DX, ret+16(FP)
-	JMP       done1080
-
-ok1086:
-	ADDQ $0x10, DX
-	CMPQ DX, BX
-	JLE  many1081
-
-oneTest1083:
-	LEAQ -4(AX), BX
-	CMPQ DX, BX
-	JG   tail1084
-
-one1082:
-	VMOVUPS   (CX)(DX*8), Y1
-	VCMPPD    $0x00, Y0, Y1, Y1
-	VMOVMSKPS Y1, SI
-	TESTL     SI, SI
-	JZ        ok1087
-	MOVQ      DX, ret+16(FP)
-	JMP       done1080
-
-ok1087:
-	ADDQ $0x04, DX
-	CMPQ DX, BX
-	JLE  one1082
-
-tail1084:
-	MOVQ       AX, BX
-	SUBQ       DX, BX
-	JZ         done1085
-	LEAQ       ones<>+32(SB), SI
-	SHLQ       $0x03, BX
-	SUBQ       BX, SI
-	VMOVUPS    (SI), Y1
-	VMASKMOVPD (CX)(DX*8), Y1, Y2
-	VMOVUPS    constants<>+3392(SB), Y3
-	VBLENDVPS  Y1, Y2, Y3, Y2
-	VCMPPD     $0x00, Y0, Y2, Y0
-	VMOVMSKPS  Y0, CX
-	TESTL      CX, CX
-	JZ         ok1088
-	MOVQ       DX, ret+16(FP)
-	JMP        done1080
-
-ok1088:
-done1085:
-	MOVQ AX, ret+16(FP)
-
-done1080:
-	VZEROUPPER
-	RET
-
-// func nonzeroAVX512F32<>(n int, x *float32) int
-// Requires: AVX, AVX512F, BMI2
-TEXT ·nonzeroAVX512F32<>(SB), NOSPLIT, $0-24
-	VPXORQ Z0, Z0, Z0
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	XORQ   DX, DX
-	LEAQ   -64(AX), BX
-	TESTQ  BX, BX
-	JL     oneTest1092
-
-many1090:
-	VMOVUPS  (CX)(DX*4), Z1
-	VCMPPS   $0x00, Z0, Z1, K1
-	VMOVUPS  64(CX)(DX*4), Z1
-	VCMPPS   $0x00, Z0, Z1, K2
-	KORW     K2, K1, K1
-	VMOVUPS  128(CX)(DX*4), Z1
-	VCMPPS   $0x00, Z0, Z1, K2
-	KORW     K2, K1, K1
-	VMOVUPS  192(CX)(DX*4), Z1
-	VCMPPS   $0x00, Z0, Z1, K2
-	KORW     K2, K1, K1
-	KORTESTW K1, K1
-	JZ       ok1095
-	MOVQ     DX, ret+16(FP)
-	JMP      done1089
-
-ok1095:
-	ADDQ $0x40, DX
-	CMPQ DX, BX
-	JLE  many1090
-
-oneTest1092:
-	LEAQ -16(AX), BX
-	CMPQ DX, BX
-	JG   tail1093
-
-one1091:
-	VMOVUPS  (CX)(DX*4), Z1
-	VCMPPS   $0x00, Z0, Z1, K1
-	KORTESTW K1, K1
-	JZ       ok1096
-	MOVQ     DX, ret+16(FP)
-	JMP      done1089
-
-ok1096:
-	ADDQ $0x10, DX
-	CMPQ DX, BX
-	JLE  one1091
-
-tail1093:
-	MOVQ         AX, BX
-	SUBQ         DX, BX
-	JZ           done1094
-	MOVQ         $-1, SI
-	SHLXQ        BX, SI, SI
-	NOTQ         SI
-	KMOVW        SI, K1
-	VMOVUPS.Z    (CX)(DX*4), K1, Z1
-	KNOTW        K1, K1
-	VBROADCASTSS constants<>+3520(SB), K1, Z1
-	VCMPPS       $0x00, Z0, Z1, K1
-	KORTESTW     K1, K1
-	JZ           ok1097
-	MOVQ         DX, ret+16(FP)
-	JMP          done1089
-
-ok1097:
-done1094:
-	MOVQ AX, ret+16(FP)
-
-done1089:
-	VZEROUPPER
-	RET
-
-// func nonzeroAVX2F32<>(n int, x *float32) int
-// Requires: AVX
-TEXT ·nonzeroAVX2F32<>(SB), NOSPLIT, $0-24
-	VXORPD Y0, Y0, Y0
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	XORQ   DX, DX
-	LEAQ   -32(AX), BX
-	TESTQ  BX, BX
-	JL     oneTest1101
-
-many1099:
-	VMOVUPS   (CX)(DX*4), Y1
-	VCMPPS    $0x00, Y0, Y1, Y1
-	VMOVUPS   32(CX)(DX*4), Y2
-	VCMPPS    $0x00, Y0, Y2, Y2
-	VORPS     Y2, Y1, Y1
-	VMOVUPS   64(CX)(DX*4), Y2
-	VCMPPS    $0x00, Y0, Y2, Y2
-	VORPS     Y2, Y1, Y1
-	VMOVUPS   96(CX)(DX*4), Y2
-	VCMPPS    $0x00, Y0, Y2, Y2
-	VORPS     Y2, Y1, Y1
-	VMOVMSKPS Y1, SI
-	TESTL     SI, SI
-	JZ        ok1104
-	MOVQ      DX, ret+16(FP)
-	JMP       done1098
-
-ok1104:
-	ADDQ $0x20, DX
-	CMPQ DX, BX
-	JLE  many1099
-
-oneTest1101:
-	LEAQ -8(AX), BX
-	CMPQ DX, BX
-	JG   tail1102
-
-one1100:
-	VMOVUPS   (CX)(DX*4), Y1
-	VCMPPS    $0x00, Y0, Y1, Y1
-	VMOVMSKPS Y1, SI
-	TESTL     SI, SI
-	JZ        ok1105
-	MOVQ      DX, ret+16(FP)
-	JMP       done1098
-
-ok1105:
-	ADDQ $0x08, DX
-	CMPQ DX, BX
-	JLE  one1100
-
-tail1102:
-	MOVQ       AX, BX
-	SUBQ       DX, BX
-	JZ         done1103
-	LEAQ       ones<>+32(SB), SI
-	SHLQ       $0x02, BX
-	SUBQ       BX, SI
-	VMOVUPS    (SI), Y1
-	VMASKMOVPS (CX)(DX*4), Y1, Y2
-	VMOVUPS    constants<>+3520(SB), Y3
-	VBLENDVPS  Y1, Y2, Y3, Y2
-	VCMPPS     $0x00, Y0, Y2, Y0
-	VMOVMSKPS  Y0, CX
-	TESTL      CX, CX
-	JZ         ok1106
-	MOVQ       DX, ret+16(FP)
-	JMP        done1098
-
-ok1106:
-done1103:
-	MOVQ AX, ret+16(FP)
-
-done1098:
-	VZEROUPPER
-	RET
-
-// func smallerAVX512F64<>(n int, x *float64, bound float64) int
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·smallerAVX512F64<>(SB), NOSPLIT, $0-32
-	VBROADCASTSD bound+16(FP), Z0
-	MOVQ         n+0(FP), AX
-	MOVQ         x+8(FP), CX
-	XORQ         DX, DX
-	LEAQ         -32(AX), BX
-	TESTQ        BX, BX
 	JL           oneTest1110
 
 many1108:
 	VMOVUPS  (CX)(DX*8), Z1
-	VANDPD   constants<>+3200(SB), Z1, Z1
-	VCMPPD   $0x15, Z0, Z1, K1
+	VCMPPD   $0x15, Z1, Z0, K1
 	VMOVUPS  64(CX)(DX*8), Z1
-	VANDPD   constants<>+3200(SB), Z1, Z1
-	VCMPPD   $0x15, Z0, Z1, K2
+	VCMPPD   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	VMOVUPS  128(CX)(DX*8), Z1
-	VANDPD   constants<>+3200(SB), Z1, Z1
-	VCMPPD   $0x15, Z0, Z1, K2
+	VCMPPD   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	VMOVUPS  192(CX)(DX*8), Z1
-	VANDPD   constants<>+3200(SB), Z1, Z1
-	VCMPPD   $0x15, Z0, Z1, K2
+	VCMPPD   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
 	JZ       ok1113
@@ -21525,8 +21829,7 @@ oneTest1110:
 
 one1109:
 	VMOVUPS  (CX)(DX*8), Z1
-	VANDPD   constants<>+3200(SB), Z1, Z1
-	VCMPPD   $0x15, Z0, Z1, K1
+	VCMPPD   $0x15, Z1, Z0, K1
 	KORTESTW K1, K1
 	JZ       ok1114
 	MOVQ     DX, ret+24(FP)
@@ -21547,9 +21850,8 @@ tail1111:
 	KMOVW        SI, K1
 	VMOVUPD.Z    (CX)(DX*8), K1, Z1
 	KNOTW        K1, K1
-	VBROADCASTSD constants<>+3328(SB), K1, Z1
-	VANDPD       constants<>+3200(SB), Z1, Z1
-	VCMPPD       $0x15, Z0, Z1, K1
+	VBROADCASTSD constants<>+3392(SB), K1, Z1
+	VCMPPD       $0x15, Z1, Z0, K1
 	KORTESTW     K1, K1
 	JZ           ok1115
 	MOVQ         DX, ret+24(FP)
@@ -21563,9 +21865,9 @@ done1107:
 	VZEROUPPER
 	RET
 
-// func smallerAVX2F64<>(n int, x *float64, bound float64) int
+// func aboveAVX2F64<>(n int, x *float64, bound float64) int
 // Requires: AVX
-TEXT ·smallerAVX2F64<>(SB), NOSPLIT, $0-32
+TEXT ·aboveAVX2F64<>(SB), NOSPLIT, $0-32
 	VBROADCASTSD bound+16(FP), Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
@@ -21576,19 +21878,15 @@ TEXT ·smallerAVX2F64<>(SB), NOSPLIT, $0-32
 
 many1117:
 	VMOVUPS   (CX)(DX*8), Y1
-	VANDPD    constants<>+3200(SB), Y1, Y1
-	VCMPPD    $0x15, Y0, Y1, Y1
+	VCMPPD    $0x15, Y1, Y0, Y1
 	VMOVUPS   32(CX)(DX*8), Y2
-	VANDPD    constants<>+3200(SB), Y2, Y2
-	VCMPPD    $0x15, Y0, Y2, Y2
+	VCMPPD    $0x15, Y2, Y0, Y2
 	VORPS     Y2, Y1, Y1
 	VMOVUPS   64(CX)(DX*8), Y2
-	VANDPD    constants<>+3200(SB), Y2, Y2
-	VCMPPD    $0x15, Y0, Y2, Y2
+	VCMPPD    $0x15, Y2, Y0, Y2
 	VORPS     Y2, Y1, Y1
 	VMOVUPS   96(CX)(DX*8), Y2
-	VANDPD    constants<>+3200(SB), Y2, Y2
-	VCMPPD    $0x15, Y0, Y2, Y2
+	VCMPPD    $0x15, Y2, Y0, Y2
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
@@ -21608,8 +21906,7 @@ oneTest1119:
 
 one1118:
 	VMOVUPS   (CX)(DX*8), Y1
-	VANDPD    constants<>+3200(SB), Y1, Y1
-	VCMPPD    $0x15, Y0, Y1, Y1
+	VCMPPD    $0x15, Y1, Y0, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
 	JZ        ok1123
@@ -21630,10 +21927,9 @@ tail1120:
 	SUBQ       BX, SI
 	VMOVUPS    (SI), Y1
 	VMASKMOVPD (CX)(DX*8), Y1, Y2
-	VMOVUPS    constants<>+3328(SB), Y3
+	VMOVUPS    constants<>+3392(SB), Y3
 	VBLENDVPS  Y1, Y2, Y3, Y2
-	VANDPD     constants<>+3200(SB), Y2, Y2
-	VCMPPD     $0x15, Y0, Y2, Y0
+	VCMPPD     $0x15, Y2, Y0, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
 	JZ         ok1124
@@ -21648,9 +21944,9 @@ done1116:
 	VZEROUPPER
 	RET
 
-// func smallerAVX512F32<>(n int, x *float32, bound float32) int
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·smallerAVX512F32<>(SB), NOSPLIT, $0-32
+// func aboveAVX512F32<>(n int, x *float32, bound float32) int
+// Requires: AVX, AVX512F, BMI2
+TEXT ·aboveAVX512F32<>(SB), NOSPLIT, $0-32
 	VBROADCASTSS bound+16(FP), Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
@@ -21661,19 +21957,15 @@ TEXT ·smallerAVX512F32<>(SB), NOSPLIT, $0-32
 
 many1126:
 	VMOVUPS  (CX)(DX*4), Z1
-	VANDPS   constants<>+3264(SB), Z1, Z1
-	VCMPPS   $0x15, Z0, Z1, K1
+	VCMPPS   $0x15, Z1, Z0, K1
 	VMOVUPS  64(CX)(DX*4), Z1
-	VANDPS   constants<>+3264(SB), Z1, Z1
-	VCMPPS   $0x15, Z0, Z1, K2
+	VCMPPS   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	VMOVUPS  128(CX)(DX*4), Z1
-	VANDPS   constants<>+3264(SB), Z1, Z1
-	VCMPPS   $0x15, Z0, Z1, K2
+	VCMPPS   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	VMOVUPS  192(CX)(DX*4), Z1
-	VANDPS   constants<>+3264(SB), Z1, Z1
-	VCMPPS   $0x15, Z0, Z1, K2
+	VCMPPS   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
 	JZ       ok1131
@@ -21692,8 +21984,7 @@ oneTest1128:
 
 one1127:
 	VMOVUPS  (CX)(DX*4), Z1
-	VANDPS   constants<>+3264(SB), Z1, Z1
-	VCMPPS   $0x15, Z0, Z1, K1
+	VCMPPS   $0x15, Z1, Z0, K1
 	KORTESTW K1, K1
 	JZ       ok1132
 	MOVQ     DX, ret+24(FP)
@@ -21714,9 +22005,8 @@ tail1129:
 	KMOVW        SI, K1
 	VMOVUPS.Z    (CX)(DX*4), K1, Z1
 	KNOTW        K1, K1
-	VBROADCASTSS constants<>+3456(SB), K1, Z1
-	VANDPS       constants<>+3264(SB), Z1, Z1
-	VCMPPS       $0x15, Z0, Z1, K1
+	VBROADCASTSS constants<>+3520(SB), K1, Z1
+	VCMPPS       $0x15, Z1, Z0, K1
 	KORTESTW     K1, K1
 	JZ           ok1133
 	MOVQ         DX, ret+24(FP)
@@ -21730,9 +22020,9 @@ done1125:
 	VZEROUPPER
 	RET
 
-// func smallerAVX2F32<>(n int, x *float32, bound float32) int
+// func aboveAVX2F32<>(n int, x *float32, bound float32) int
 // Requires: AVX
-TEXT ·smallerAVX2F32<>(SB), NOSPLIT, $0-32
+TEXT ·aboveAVX2F32<>(SB), NOSPLIT, $0-32
 	VBROADCASTSS bound+16(FP), Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
@@ -21743,19 +22033,15 @@ TEXT ·smallerAVX2F32<>(SB), NOSPLIT, $0-32
 
 many1135:
 	VMOVUPS   (CX)(DX*4), Y1
-	VANDPS    constants<>+3264(SB), Y1, Y1
-	VCMPPS    $0x15, Y0, Y1, Y1
+	VCMPPS    $0x15, Y1, Y0, Y1
 	VMOVUPS   32(CX)(DX*4), Y2
-	VANDPS    constants<>+3264(SB), Y2, Y2
-	VCMPPS    $0x15, Y0, Y2, Y2
+	VCMPPS    $0x15, Y2, Y0, Y2
 	VORPS     Y2, Y1, Y1
 	VMOVUPS   64(CX)(DX*4), Y2
-	VANDPS    constants<>+3264(SB), Y2, Y2
-	VCMPPS    $0x15, Y0, Y2, Y2
+	VCMPPS    $0x15, Y2, Y0, Y2
 	VORPS     Y2, Y1, Y1
 	VMOVUPS   96(CX)(DX*4), Y2
-	VANDPS    constants<>+3264(SB), Y2, Y2
-	VCMPPS    $0x15, Y0, Y2, Y2
+	VCMPPS    $0x15, Y2, Y0, Y2
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
@@ -21775,8 +22061,7 @@ oneTest1137:
 
 one1136:
 	VMOVUPS   (CX)(DX*4), Y1
-	VANDPS    constants<>+3264(SB), Y1, Y1
-	VCMPPS    $0x15, Y0, Y1, Y1
+	VCMPPS    $0x15, Y1, Y0, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
 	JZ        ok1141
@@ -21797,10 +22082,9 @@ tail1138:
 	SUBQ       BX, SI
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS (CX)(DX*4), Y1, Y2
-	VMOVUPS    constants<>+3456(SB), Y3
+	VMOVUPS    constants<>+3520(SB), Y3
 	VBLENDVPS  Y1, Y2, Y3, Y2
-	VANDPS     constants<>+3264(SB), Y2, Y2
-	VCMPPS     $0x15, Y0, Y2, Y0
+	VCMPPS     $0x15, Y2, Y0, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
 	JZ         ok1142
@@ -21815,6 +22099,650 @@ done1134:
 	VZEROUPPER
 	RET
 
+// func nonzeroAVX512F64<>(n int, x *float64) int
+// Requires: AVX, AVX512F, BMI2
+TEXT ·nonzeroAVX512F64<>(SB), NOSPLIT, $0-24
+	VPXORQ Z0, Z0, Z0
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	XORQ   DX, DX
+	LEAQ   -32(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest1146
+
+many1144:
+	VMOVUPS  (CX)(DX*8), Z1
+	VCMPPD   $0x00, Z0, Z1, K1
+	VMOVUPS  64(CX)(DX*8), Z1
+	VCMPPD   $0x00, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  128(CX)(DX*8), Z1
+	VCMPPD   $0x00, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  192(CX)(DX*8), Z1
+	VCMPPD   $0x00, Z0, Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok1149
+	MOVQ     DX, ret+16(FP)
+	JMP      done1143
+
+ok1149:
+	ADDQ $0x20, DX
+	CMPQ DX, BX
+	JLE  many1144
+
+oneTest1146:
+	LEAQ -8(AX), BX
+	CMPQ DX, BX
+	JG   tail1147
+
+one1145:
+	VMOVUPS  (CX)(DX*8), Z1
+	VCMPPD   $0x00, Z0, Z1, K1
+	KORTESTW K1, K1
+	JZ       ok1150
+	MOVQ     DX, ret+16(FP)
+	JMP      done1143
+
+ok1150:
+	ADDQ $0x08, DX
+	CMPQ DX, BX
+	JLE  one1145
+
+tail1147:
+	MOVQ         AX, BX
+	SUBQ         DX, BX
+	JZ           done1148
+	MOVQ         $-1, SI
+	SHLXQ        BX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPD.Z    (CX)(DX*8), K1, Z1
+	KNOTW        K1, K1
+	VBROADCASTSD constants<>+3392(SB), K1, Z1
+	VCMPPD       $0x00, Z0, Z1, K1
+	KORTESTW     K1, K1
+	JZ           ok1151
+	MOVQ         DX, ret+16(FP)
+	JMP          done1143
+
+ok1151:
+done1148:
+	MOVQ AX, ret+16(FP)
+
+done1143:
+	VZEROUPPER
+	RET
+
+// func nonzeroAVX2F64<>(n int, x *float64) int
+// Requires: AVX
+TEXT ·nonzeroAVX2F64<>(SB), NOSPLIT, $0-24
+	VXORPD Y0, Y0, Y0
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	XORQ   DX, DX
+	LEAQ   -16(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest1155
+
+many1153:
+	VMOVUPS   (CX)(DX*8), Y1
+	VCMPPD    $0x00, Y0, Y1, Y1
+	VMOVUPS   32(CX)(DX*8), Y2
+	VCMPPD    $0x00, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   64(CX)(DX*8), Y2
+	VCMPPD    $0x00, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   96(CX)(DX*8), Y2
+	VCMPPD    $0x00, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok1158
+	MOVQ      DX, ret+16(FP)
+	JMP       done1152
+
+ok1158:
+	ADDQ $0x10, DX
+	CMPQ DX, BX
+	JLE  many1153
+
+oneTest1155:
+	LEAQ -4(AX), BX
+	CMPQ DX, BX
+	JG   tail1156
+
+one1154:
+	VMOVUPS   (CX)(DX*8), Y1
+	VCMPPD    $0x00, Y0, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok1159
+	MOVQ      DX, ret+16(FP)
+	JMP       done1152
+
+ok1159:
+	ADDQ $0x04, DX
+	CMPQ DX, BX
+	JLE  one1154
+
+tail1156:
+	MOVQ       AX, BX
+	SUBQ       DX, BX
+	JZ         done1157
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x03, BX
+	SUBQ       BX, SI
+	VMOVUPS    (SI), Y1
+	VMASKMOVPD (CX)(DX*8), Y1, Y2
+	VMOVUPS    constants<>+3392(SB), Y3
+	VBLENDVPS  Y1, Y2, Y3, Y2
+	VCMPPD     $0x00, Y0, Y2, Y0
+	VMOVMSKPS  Y0, CX
+	TESTL      CX, CX
+	JZ         ok1160
+	MOVQ       DX, ret+16(FP)
+	JMP        done1152
+
+ok1160:
+done1157:
+	MOVQ AX, ret+16(FP)
+
+done1152:
+	VZEROUPPER
+	RET
+
+// func nonzeroAVX512F32<>(n int, x *float32) int
+// Requires: AVX, AVX512F, BMI2
+TEXT ·nonzeroAVX512F32<>(SB), NOSPLIT, $0-24
+	VPXORQ Z0, Z0, Z0
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	XORQ   DX, DX
+	LEAQ   -64(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest1164
+
+many1162:
+	VMOVUPS  (CX)(DX*4), Z1
+	VCMPPS   $0x00, Z0, Z1, K1
+	VMOVUPS  64(CX)(DX*4), Z1
+	VCMPPS   $0x00, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  128(CX)(DX*4), Z1
+	VCMPPS   $0x00, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  192(CX)(DX*4), Z1
+	VCMPPS   $0x00, Z0, Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok1167
+	MOVQ     DX, ret+16(FP)
+	JMP      done1161
+
+ok1167:
+	ADDQ $0x40, DX
+	CMPQ DX, BX
+	JLE  many1162
+
+oneTest1164:
+	LEAQ -16(AX), BX
+	CMPQ DX, BX
+	JG   tail1165
+
+one1163:
+	VMOVUPS  (CX)(DX*4), Z1
+	VCMPPS   $0x00, Z0, Z1, K1
+	KORTESTW K1, K1
+	JZ       ok1168
+	MOVQ     DX, ret+16(FP)
+	JMP      done1161
+
+ok1168:
+	ADDQ $0x10, DX
+	CMPQ DX, BX
+	JLE  one1163
+
+tail1165:
+	MOVQ         AX, BX
+	SUBQ         DX, BX
+	JZ           done1166
+	MOVQ         $-1, SI
+	SHLXQ        BX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (CX)(DX*4), K1, Z1
+	KNOTW        K1, K1
+	VBROADCASTSS constants<>+3520(SB), K1, Z1
+	VCMPPS       $0x00, Z0, Z1, K1
+	KORTESTW     K1, K1
+	JZ           ok1169
+	MOVQ         DX, ret+16(FP)
+	JMP          done1161
+
+ok1169:
+done1166:
+	MOVQ AX, ret+16(FP)
+
+done1161:
+	VZEROUPPER
+	RET
+
+// func nonzeroAVX2F32<>(n int, x *float32) int
+// Requires: AVX
+TEXT ·nonzeroAVX2F32<>(SB), NOSPLIT, $0-24
+	VXORPD Y0, Y0, Y0
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	XORQ   DX, DX
+	LEAQ   -32(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest1173
+
+many1171:
+	VMOVUPS   (CX)(DX*4), Y1
+	VCMPPS    $0x00, Y0, Y1, Y1
+	VMOVUPS   32(CX)(DX*4), Y2
+	VCMPPS    $0x00, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   64(CX)(DX*4), Y2
+	VCMPPS    $0x00, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   96(CX)(DX*4), Y2
+	VCMPPS    $0x00, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok1176
+	MOVQ      DX, ret+16(FP)
+	JMP       done1170
+
+ok1176:
+	ADDQ $0x20, DX
+	CMPQ DX, BX
+	JLE  many1171
+
+oneTest1173:
+	LEAQ -8(AX), BX
+	CMPQ DX, BX
+	JG   tail1174
+
+one1172:
+	VMOVUPS   (CX)(DX*4), Y1
+	VCMPPS    $0x00, Y0, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok1177
+	MOVQ      DX, ret+16(FP)
+	JMP       done1170
+
+ok1177:
+	ADDQ $0x08, DX
+	CMPQ DX, BX
+	JLE  one1172
+
+tail1174:
+	MOVQ       AX, BX
+	SUBQ       DX, BX
+	JZ         done1175
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x02, BX
+	SUBQ       BX, SI
+	VMOVUPS    (SI), Y1
+	VMASKMOVPS (CX)(DX*4), Y1, Y2
+	VMOVUPS    constants<>+3520(SB), Y3
+	VBLENDVPS  Y1, Y2, Y3, Y2
+	VCMPPS     $0x00, Y0, Y2, Y0
+	VMOVMSKPS  Y0, CX
+	TESTL      CX, CX
+	JZ         ok1178
+	MOVQ       DX, ret+16(FP)
+	JMP        done1170
+
+ok1178:
+done1175:
+	MOVQ AX, ret+16(FP)
+
+done1170:
+	VZEROUPPER
+	RET
+
+// func smallerAVX512F64<>(n int, x *float64, bound float64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·smallerAVX512F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD bound+16(FP), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	XORQ         DX, DX
+	LEAQ         -32(AX), BX
+	TESTQ        BX, BX
+	JL           oneTest1182
+
+many1180:
+	VMOVUPS  (CX)(DX*8), Z1
+	VANDPD   constants<>+3200(SB), Z1, Z1
+	VCMPPD   $0x15, Z0, Z1, K1
+	VMOVUPS  64(CX)(DX*8), Z1
+	VANDPD   constants<>+3200(SB), Z1, Z1
+	VCMPPD   $0x15, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  128(CX)(DX*8), Z1
+	VANDPD   constants<>+3200(SB), Z1, Z1
+	VCMPPD   $0x15, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  192(CX)(DX*8), Z1
+	VANDPD   constants<>+3200(SB), Z1, Z1
+	VCMPPD   $0x15, Z0, Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok1185
+	MOVQ     DX, ret+24(FP)
+	JMP      done1179
+
+ok1185:
+	ADDQ $0x20, DX
+	CMPQ DX, BX
+	JLE  many1180
+
+oneTest1182:
+	LEAQ -8(AX), BX
+	CMPQ DX, BX
+	JG   tail1183
+
+one1181:
+	VMOVUPS  (CX)(DX*8), Z1
+	VANDPD   constants<>+3200(SB), Z1, Z1
+	VCMPPD   $0x15, Z0, Z1, K1
+	KORTESTW K1, K1
+	JZ       ok1186
+	MOVQ     DX, ret+24(FP)
+	JMP      done1179
+
+ok1186:
+	ADDQ $0x08, DX
+	CMPQ DX, BX
+	JLE  one1181
+
+tail1183:
+	MOVQ         AX, BX
+	SUBQ         DX, BX
+	JZ           done1184
+	MOVQ         $-1, SI
+	SHLXQ        BX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPD.Z    (CX)(DX*8), K1, Z1
+	KNOTW        K1, K1
+	VBROADCASTSD constants<>+3328(SB), K1, Z1
+	VANDPD       constants<>+3200(SB), Z1, Z1
+	VCMPPD       $0x15, Z0, Z1, K1
+	KORTESTW     K1, K1
+	JZ           ok1187
+	MOVQ         DX, ret+24(FP)
+	JMP          done1179
+
+ok1187:
+done1184:
+	MOVQ AX, ret+24(FP)
+
+done1179:
+	VZEROUPPER
+	RET
+
+// func smallerAVX2F64<>(n int, x *float64, bound float64) int
+// Requires: AVX
+TEXT ·smallerAVX2F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD bound+16(FP), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	XORQ         DX, DX
+	LEAQ         -16(AX), BX
+	TESTQ        BX, BX
+	JL           oneTest1191
+
+many1189:
+	VMOVUPS   (CX)(DX*8), Y1
+	VANDPD    constants<>+3200(SB), Y1, Y1
+	VCMPPD    $0x15, Y0, Y1, Y1
+	VMOVUPS   32(CX)(DX*8), Y2
+	VANDPD    constants<>+3200(SB), Y2, Y2
+	VCMPPD    $0x15, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   64(CX)(DX*8), Y2
+	VANDPD    constants<>+3200(SB), Y2, Y2
+	VCMPPD    $0x15, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   96(CX)(DX*8), Y2
+	VANDPD    constants<>+3200(SB), Y2, Y2
+	VCMPPD    $0x15, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok1194
+	MOVQ      DX, ret+24(FP)
+	JMP       done1188
+
+ok1194:
+	ADDQ $0x10, DX
+	CMPQ DX, BX
+	JLE  many1189
+
+oneTest1191:
+	LEAQ -4(AX), BX
+	CMPQ DX, BX
+	JG   tail1192
+
+one1190:
+	VMOVUPS   (CX)(DX*8), Y1
+	VANDPD    constants<>+3200(SB), Y1, Y1
+	VCMPPD    $0x15, Y0, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok1195
+	MOVQ      DX, ret+24(FP)
+	JMP       done1188
+
+ok1195:
+	ADDQ $0x04, DX
+	CMPQ DX, BX
+	JLE  one1190
+
+tail1192:
+	MOVQ       AX, BX
+	SUBQ       DX, BX
+	JZ         done1193
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x03, BX
+	SUBQ       BX, SI
+	VMOVUPS    (SI), Y1
+	VMASKMOVPD (CX)(DX*8), Y1, Y2
+	VMOVUPS    constants<>+3328(SB), Y3
+	VBLENDVPS  Y1, Y2, Y3, Y2
+	VANDPD     constants<>+3200(SB), Y2, Y2
+	VCMPPD     $0x15, Y0, Y2, Y0
+	VMOVMSKPS  Y0, CX
+	TESTL      CX, CX
+	JZ         ok1196
+	MOVQ       DX, ret+24(FP)
+	JMP        done1188
+
+ok1196:
+done1193:
+	MOVQ AX, ret+24(FP)
+
+done1188:
+	VZEROUPPER
+	RET
+
+// func smallerAVX512F32<>(n int, x *float32, bound float32) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·smallerAVX512F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS bound+16(FP), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	XORQ         DX, DX
+	LEAQ         -64(AX), BX
+	TESTQ        BX, BX
+	JL           oneTest1200
+
+many1198:
+	VMOVUPS  (CX)(DX*4), Z1
+	VANDPS   constants<>+3264(SB), Z1, Z1
+	VCMPPS   $0x15, Z0, Z1, K1
+	VMOVUPS  64(CX)(DX*4), Z1
+	VANDPS   constants<>+3264(SB), Z1, Z1
+	VCMPPS   $0x15, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  128(CX)(DX*4), Z1
+	VANDPS   constants<>+3264(SB), Z1, Z1
+	VCMPPS   $0x15, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  192(CX)(DX*4), Z1
+	VANDPS   constants<>+3264(SB), Z1, Z1
+	VCMPPS   $0x15, Z0, Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok1203
+	MOVQ     DX, ret+24(FP)
+	JMP      done1197
+
+ok1203:
+	ADDQ $0x40, DX
+	CMPQ DX, BX
+	JLE  many1198
+
+oneTest1200:
+	LEAQ -16(AX), BX
+	CMPQ DX, BX
+	JG   tail1201
+
+one1199:
+	VMOVUPS  (CX)(DX*4), Z1
+	VANDPS   constants<>+3264(SB), Z1, Z1
+	VCMPPS   $0x15, Z0, Z1, K1
+	KORTESTW K1, K1
+	JZ       ok1204
+	MOVQ     DX, ret+24(FP)
+	JMP      done1197
+
+ok1204:
+	ADDQ $0x10, DX
+	CMPQ DX, BX
+	JLE  one1199
+
+tail1201:
+	MOVQ         AX, BX
+	SUBQ         DX, BX
+	JZ           done1202
+	MOVQ         $-1, SI
+	SHLXQ        BX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (CX)(DX*4), K1, Z1
+	KNOTW        K1, K1
+	VBROADCASTSS constants<>+3456(SB), K1, Z1
+	VANDPS       constants<>+3264(SB), Z1, Z1
+	VCMPPS       $0x15, Z0, Z1, K1
+	KORTESTW     K1, K1
+	JZ           ok1205
+	MOVQ         DX, ret+24(FP)
+	JMP          done1197
+
+ok1205:
+done1202:
+	MOVQ AX, ret+24(FP)
+
+done1197:
+	VZEROUPPER
+	RET
+
+// func smallerAVX2F32<>(n int, x *float32, bound float32) int
+// Requires: AVX
+TEXT ·smallerAVX2F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS bound+16(FP), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	XORQ         DX, DX
+	LEAQ         -32(AX), BX
+	TESTQ        BX, BX
+	JL           oneTest1209
+
+many1207:
+	VMOVUPS   (CX)(DX*4), Y1
+	VANDPS    constants<>+3264(SB), Y1, Y1
+	VCMPPS    $0x15, Y0, Y1, Y1
+	VMOVUPS   32(CX)(DX*4), Y2
+	VANDPS    constants<>+3264(SB), Y2, Y2
+	VCMPPS    $0x15, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   64(CX)(DX*4), Y2
+	VANDPS    constants<>+3264(SB), Y2, Y2
+	VCMPPS    $0x15, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   96(CX)(DX*4), Y2
+	VANDPS    constants<>+3264(SB), Y2, Y2
+	VCMPPS    $0x15, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok1212
+	MOVQ      DX, ret+24(FP)
+	JMP       done1206
+
+ok1212:
+	ADDQ $0x20, DX
+	CMPQ DX, BX
+	JLE  many1207
+
+oneTest1209:
+	LEAQ -8(AX), BX
+	CMPQ DX, BX
+	JG   tail1210
+
+one1208:
+	VMOVUPS   (CX)(DX*4), Y1
+	VANDPS    constants<>+3264(SB), Y1, Y1
+	VCMPPS    $0x15, Y0, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok1213
+	MOVQ      DX, ret+24(FP)
+	JMP       done1206
+
+ok1213:
+	ADDQ $0x08, DX
+	CMPQ DX, BX
+	JLE  one1208
+
+tail1210:
+	MOVQ       AX, BX
+	SUBQ       DX, BX
+	JZ         done1211
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x02, BX
+	SUBQ       BX, SI
+	VMOVUPS    (SI), Y1
+	VMASKMOVPS (CX)(DX*4), Y1, Y2
+	VMOVUPS    constants<>+3456(SB), Y3
+	VBLENDVPS  Y1, Y2, Y3, Y2
+	VANDPS     constants<>+3264(SB), Y2, Y2
+	VCMPPS     $0x15, Y0, Y2, Y0
+	VMOVMSKPS  Y0, CX
+	TESTL      CX, CX
+	JZ         ok1214
+	MOVQ       DX, ret+24(FP)
+	JMP        done1206
+
+ok1214:
+done1211:
+	MOVQ AX, ret+24(FP)
+
+done1206:
+	VZEROUPPER
+	RET
+
 // func sqrtAVX512F64<>(dst *float64, x *float64, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·sqrtAVX512F64<>(SB), NOSPLIT, $0-24
@@ -21824,9 +22752,9 @@ TEXT ·sqrtAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest1146
+	JL    oneTest1218
 
-many1144:
+many1216:
 	VMOVUPS (CX)(BX*8), Z0
 	VMOVUPS 64(CX)(BX*8), Z1
 	VSQRTPD Z0, Z0
@@ -21835,24 +22763,24 @@ many1144:
 	VMOVUPS Z1, 64(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many1144
+	JLE     many1216
 
-oneTest1146:
+oneTest1218:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1147
+	JG   tail1219
 
-one1145:
+one1217:
 	VMOVUPS (CX)(BX*8), Z0
 	VSQRTPD Z0, Z0
 	VMOVUPS Z0, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1145
+	JLE     one1217
 
-tail1147:
+tail1219:
 	SUBQ      BX, DX
-	JZ        done1148
+	JZ        done1220
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -21861,7 +22789,7 @@ tail1147:
 	VSQRTPD   Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-done1148:
+done1220:
 	VZEROUPPER
 	RET
 
@@ -21874,19 +22802,19 @@ TEXT ·sqrtAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1153
+	JG   tail1225
 
-one1151:
+one1223:
 	VMOVUPS (CX)(BX*8), Y0
 	VSQRTPD Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one1151
+	JLE     one1223
 
-tail1153:
+tail1225:
 	SUBQ       BX, DX
-	JZ         done1154
+	JZ         done1226
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -21895,7 +22823,7 @@ tail1153:
 	VSQRTPD    Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(BX*8)
 
-done1154:
+done1226:
 	VZEROUPPER
 	RET
 
@@ -21908,9 +22836,9 @@ TEXT ·sqrtAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest1158
+	JL    oneTest1230
 
-many1156:
+many1228:
 	VMOVUPS (CX)(BX*4), Z0
 	VMOVUPS 64(CX)(BX*4), Z1
 	VSQRTPS Z0, Z0
@@ -21919,24 +22847,24 @@ many1156:
 	VMOVUPS Z1, 64(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many1156
+	JLE     many1228
 
-oneTest1158:
+oneTest1230:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1159
+	JG   tail1231
 
-one1157:
+one1229:
 	VMOVUPS (CX)(BX*4), Z0
 	VSQRTPS Z0, Z0
 	VMOVUPS Z0, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one1157
+	JLE     one1229
 
-tail1159:
+tail1231:
 	SUBQ      BX, DX
-	JZ        done1160
+	JZ        done1232
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -21945,7 +22873,7 @@ tail1159:
 	VSQRTPS   Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done1160:
+done1232:
 	VZEROUPPER
 	RET
 
@@ -21958,19 +22886,19 @@ TEXT ·sqrtAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1165
+	JG   tail1237
 
-one1163:
+one1235:
 	VMOVUPS (CX)(BX*4), Y0
 	VSQRTPS Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1163
+	JLE     one1235
 
-tail1165:
+tail1237:
 	SUBQ       BX, DX
-	JZ         done1166
+	JZ         done1238
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -21979,7 +22907,7 @@ tail1165:
 	VSQRTPS    Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(BX*4)
 
-done1166:
+done1238:
 	VZEROUPPER
 	RET
 
@@ -21993,9 +22921,9 @@ TEXT ·absAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1170
+	JL      oneTest1242
 
-many1168:
+many1240:
 	VMOVUPS (CX)(BX*8), Z1
 	VMOVUPS 64(CX)(BX*8), Z2
 	VANDPD  Z0, Z1, Z1
@@ -22004,24 +22932,24 @@ many1168:
 	VMOVUPS Z2, 64(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many1168
+	JLE     many1240
 
-oneTest1170:
+oneTest1242:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1171
+	JG   tail1243
 
-one1169:
+one1241:
 	VMOVUPS (CX)(BX*8), Z1
 	VANDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1169
+	JLE     one1241
 
-tail1171:
+tail1243:
 	SUBQ      BX, DX
-	JZ        done1172
+	JZ        done1244
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -22030,7 +22958,7 @@ tail1171:
 	VANDPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-done1172:
+done1244:
 	VZEROUPPER
 	RET
 
@@ -22044,19 +22972,19 @@ TEXT ·absAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -4(DX), SI
 	CMPQ    BX, SI
-	JG      tail1177
+	JG      tail1249
 
-one1175:
+one1247:
 	VMOVUPS (CX)(BX*8), Y1
 	VANDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one1175
+	JLE     one1247
 
-tail1177:
+tail1249:
 	SUBQ       BX, DX
-	JZ         done1178
+	JZ         done1250
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -22065,7 +22993,7 @@ tail1177:
 	VANDPD     Y0, Y2, Y0
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-done1178:
+done1250:
 	VZEROUPPER
 	RET
 
@@ -22079,9 +23007,9 @@ TEXT ·absAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1182
+	JL      oneTest1254
 
-many1180:
+many1252:
 	VMOVUPS (CX)(BX*4), Z1
 	VMOVUPS 64(CX)(BX*4), Z2
 	VANDPS  Z0, Z1, Z1
@@ -22090,24 +23018,24 @@ many1180:
 	VMOVUPS Z2, 64(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many1180
+	JLE     many1252
 
-oneTest1182:
+oneTest1254:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1183
+	JG   tail1255
 
-one1181:
+one1253:
 	VMOVUPS (CX)(BX*4), Z1
 	VANDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one1181
+	JLE     one1253
 
-tail1183:
+tail1255:
 	SUBQ      BX, DX
-	JZ        done1184
+	JZ        done1256
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -22116,7 +23044,7 @@ tail1183:
 	VANDPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done1184:
+done1256:
 	VZEROUPPER
 	RET
 
@@ -22130,19 +23058,19 @@ TEXT ·absAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	CMPQ    BX, SI
-	JG      tail1189
+	JG      tail1261
 
-one1187:
+one1259:
 	VMOVUPS (CX)(BX*4), Y1
 	VANDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1187
+	JLE     one1259
 
-tail1189:
+tail1261:
 	SUBQ       BX, DX
-	JZ         done1190
+	JZ         done1262
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -22151,7 +23079,7 @@ tail1189:
 	VANDPS     Y0, Y2, Y0
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-done1190:
+done1262:
 	VZEROUPPER
 	RET
 
@@ -22168,9 +23096,9 @@ TEXT ·signAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1194
+	JL      oneTest1266
 
-many1192:
+many1264:
 	VMOVUPS (CX)(BX*8), Z4
 	VMOVUPS 64(CX)(BX*8), Z5
 	VANDPD  Z0, Z4, Z6
@@ -22187,14 +23115,14 @@ many1192:
 	VMOVUPS Z5, 64(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many1192
+	JLE     many1264
 
-oneTest1194:
+oneTest1266:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1195
+	JG   tail1267
 
-one1193:
+one1265:
 	VMOVUPS (CX)(BX*8), Z4
 	VANDPD  Z0, Z4, Z5
 	VCMPPD  $0x1e, Z1, Z5, K1
@@ -22204,11 +23132,11 @@ one1193:
 	VMOVUPS Z4, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1193
+	JLE     one1265
 
-tail1195:
+tail1267:
 	SUBQ      BX, DX
-	JZ        done1196
+	JZ        done1268
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -22221,7 +23149,7 @@ tail1195:
 	VMOVUPD   Z0, K2, Z4
 	VMOVUPD   Z4, K1, (AX)(BX*8)
 
-done1196:
+done1268:
 	VZEROUPPER
 	RET
 
@@ -22238,9 +23166,9 @@ TEXT ·signAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -4(DX), SI
 	CMPQ    BX, SI
-	JG      tail1201
+	JG      tail1273
 
-one1199:
+one1271:
 	VMOVUPS   (CX)(BX*8), Y4
 	VANDPD    Y0, Y4, Y5
 	VCMPPD    $0x1e, Y1, Y5, Y5
@@ -22250,11 +23178,11 @@ one1199:
 	VMOVUPS   Y4, (AX)(BX*8)
 	ADDQ      $0x04, BX
 	CMPQ      BX, SI
-	JLE       one1199
+	JLE       one1271
 
-tail1201:
+tail1273:
 	SUBQ       BX, DX
-	JZ         done1202
+	JZ         done1274
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -22267,7 +23195,7 @@ tail1201:
 	VBLENDVPD  Y0, Y1, Y5, Y0
 	VMASKMOVPD Y0, Y4, (AX)(BX*8)
 
-done1202:
+done1274:
 	VZEROUPPER
 	RET
 
@@ -22284,9 +23212,9 @@ TEXT ·signAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1206
+	JL      oneTest1278
 
-many1204:
+many1276:
 	VMOVUPS (CX)(BX*4), Z4
 	VMOVUPS 64(CX)(BX*4), Z5
 	VANDPS  Z0, Z4, Z6
@@ -22303,14 +23231,14 @@ many1204:
 	VMOVUPS Z5, 64(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many1204
+	JLE     many1276
 
-oneTest1206:
+oneTest1278:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1207
+	JG   tail1279
 
-one1205:
+one1277:
 	VMOVUPS (CX)(BX*4), Z4
 	VANDPS  Z0, Z4, Z5
 	VCMPPS  $0x1e, Z1, Z5, K1
@@ -22320,11 +23248,11 @@ one1205:
 	VMOVUPS Z4, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one1205
+	JLE     one1277
 
-tail1207:
+tail1279:
 	SUBQ      BX, DX
-	JZ        done1208
+	JZ        done1280
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -22337,7 +23265,7 @@ tail1207:
 	VMOVUPS   Z0, K2, Z4
 	VMOVUPS   Z4, K1, (AX)(BX*4)
 
-done1208:
+done1280:
 	VZEROUPPER
 	RET
 
@@ -22354,9 +23282,9 @@ TEXT ·signAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	CMPQ    BX, SI
-	JG      tail1213
+	JG      tail1285
 
-one1211:
+one1283:
 	VMOVUPS   (CX)(BX*4), Y4
 	VANDPS    Y0, Y4, Y5
 	VCMPPS    $0x1e, Y1, Y5, Y5
@@ -22366,11 +23294,11 @@ one1211:
 	VMOVUPS   Y4, (AX)(BX*4)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       one1211
+	JLE       one1283
 
-tail1213:
+tail1285:
 	SUBQ       BX, DX
-	JZ         done1214
+	JZ         done1286
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -22383,7 +23311,7 @@ tail1213:
 	VBLENDVPS  Y0, Y1, Y5, Y0
 	VMASKMOVPS Y0, Y4, (AX)(BX*4)
 
-done1214:
+done1286:
 	VZEROUPPER
 	RET
 
@@ -22397,9 +23325,9 @@ TEXT ·recipAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1218
+	JL      oneTest1290
 
-many1216:
+many1288:
 	VMOVUPS (CX)(BX*8), Z1
 	VMOVUPS 64(CX)(BX*8), Z2
 	VDIVPD  Z1, Z0, Z1
@@ -22408,24 +23336,24 @@ many1216:
 	VMOVUPS Z2, 64(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many1216
+	JLE     many1288
 
-oneTest1218:
+oneTest1290:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1219
+	JG   tail1291
 
-one1217:
+one1289:
 	VMOVUPS (CX)(BX*8), Z1
 	VDIVPD  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1217
+	JLE     one1289
 
-tail1219:
+tail1291:
 	SUBQ      BX, DX
-	JZ        done1220
+	JZ        done1292
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -22434,7 +23362,7 @@ tail1219:
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-done1220:
+done1292:
 	VZEROUPPER
 	RET
 
@@ -22448,19 +23376,19 @@ TEXT ·recipAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -4(DX), SI
 	CMPQ    BX, SI
-	JG      tail1225
+	JG      tail1297
 
-one1223:
+one1295:
 	VMOVUPS (CX)(BX*8), Y1
 	VDIVPD  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one1223
+	JLE     one1295
 
-tail1225:
+tail1297:
 	SUBQ       BX, DX
-	JZ         done1226
+	JZ         done1298
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -22469,7 +23397,7 @@ tail1225:
 	VDIVPD     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-done1226:
+done1298:
 	VZEROUPPER
 	RET
 
@@ -22483,9 +23411,9 @@ TEXT ·recipAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1230
+	JL      oneTest1302
 
-many1228:
+many1300:
 	VMOVUPS (CX)(BX*4), Z1
 	VMOVUPS 64(CX)(BX*4), Z2
 	VDIVPS  Z1, Z0, Z1
@@ -22494,24 +23422,24 @@ many1228:
 	VMOVUPS Z2, 64(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many1228
+	JLE     many1300
 
-oneTest1230:
+oneTest1302:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1231
+	JG   tail1303
 
-one1229:
+one1301:
 	VMOVUPS (CX)(BX*4), Z1
 	VDIVPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one1229
+	JLE     one1301
 
-tail1231:
+tail1303:
 	SUBQ      BX, DX
-	JZ        done1232
+	JZ        done1304
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -22520,7 +23448,7 @@ tail1231:
 	VDIVPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done1232:
+done1304:
 	VZEROUPPER
 	RET
 
@@ -22534,19 +23462,19 @@ TEXT ·recipAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	CMPQ    BX, SI
-	JG      tail1237
+	JG      tail1309
 
-one1235:
+one1307:
 	VMOVUPS (CX)(BX*4), Y1
 	VDIVPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1235
+	JLE     one1307
 
-tail1237:
+tail1309:
 	SUBQ       BX, DX
-	JZ         done1238
+	JZ         done1310
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -22555,7 +23483,7 @@ tail1237:
 	VDIVPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-done1238:
+done1310:
 	VZEROUPPER
 	RET
 
@@ -22571,9 +23499,9 @@ TEXT ·addExpAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1241
+	JL           oneTest1313
 
-many1239:
+many1311:
 	VMOVUPS           (CX)(BX*8), Z3
 	VMOVUPS           64(CX)(BX*8), Z4
 	VMOVUPS           128(CX)(BX*8), Z5
@@ -22659,7 +23587,7 @@ many1239:
 	VMINPD            Z3, Z14, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1244
+	JZ                normal1316
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z11, K1
 	VADDPD.BCST       constants<>+1792(SB), Z11, K1, Z11
 	VMAXPD.BCST       constants<>+1856(SB), Z11, K1, Z11
@@ -22684,15 +23612,15 @@ many1239:
 	VSCALEFPD         Z14, Z22, Z22
 	VADDPD.BCST       constants<>+1920(SB), Z22, K1, Z22
 	VPSUBQ.BCST       constants<>+1920(SB), Z22, K1, Z22
-	JMP               scaled1245
+	JMP               scaled1317
 
-normal1244:
+normal1316:
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 
-scaled1245:
+scaled1317:
 	VMOVUPS     (AX)(BX*8), Z3
 	VFMADD231PD Z19, Z0, Z3
 	VMOVUPS     Z3, (AX)(BX*8)
@@ -22707,14 +23635,14 @@ scaled1245:
 	VMOVUPS     Z3, 192(AX)(BX*8)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1239
+	JLE         many1311
 
-oneTest1241:
+oneTest1313:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1242
+	JG   tail1314
 
-one1240:
+one1312:
 	VMOVUPS           (CX)(BX*8), Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
 	VFMADD213PD.BCST  constants<>+1152(SB), Z3, Z4
@@ -22737,29 +23665,29 @@ one1240:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1246
+	JZ                normal1318
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1247
+	JMP               scaled1319
 
-normal1246:
+normal1318:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1247:
+scaled1319:
 	VMOVUPS     (AX)(BX*8), Z3
 	VFMADD231PD Z7, Z0, Z3
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1240
+	JLE         one1312
 
-tail1242:
+tail1314:
 	SUBQ              BX, DX
-	JZ                done1243
+	JZ                done1315
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -22786,24 +23714,24 @@ tail1242:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1248
+	JZ                normal1320
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1249
+	JMP               scaled1321
 
-normal1248:
+normal1320:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1249:
+scaled1321:
 	VMOVUPD.Z   (AX)(BX*8), K1, Z1
 	VFMADD231PD Z7, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1243:
+done1315:
 	VZEROUPPER
 	RET
 
@@ -22819,9 +23747,9 @@ TEXT ·addExpAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1252
+	JL           oneTest1324
 
-many1250:
+many1322:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMAXPD       Y3, Y1, Y3
@@ -22874,7 +23802,7 @@ many1250:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1255
+	JZ           normal1327
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -22901,9 +23829,9 @@ many1250:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1256
+	JMP          scaled1328
 
-normal1255:
+normal1327:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -22919,7 +23847,7 @@ normal1255:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1256:
+scaled1328:
 	VMOVUPS     (AX)(BX*8), Y3
 	VFMADD231PD Y9, Y0, Y3
 	VMOVUPS     Y3, (AX)(BX*8)
@@ -22928,14 +23856,14 @@ scaled1256:
 	VMOVUPS     Y3, 32(AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         many1250
+	JLE         many1322
 
-oneTest1252:
+oneTest1324:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1253
+	JG   tail1325
 
-one1251:
+one1323:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMAXPD       Y3, Y1, Y3
 	VMINPD       Y3, Y2, Y3
@@ -22963,7 +23891,7 @@ one1251:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1257
+	JZ           normal1329
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -22977,9 +23905,9 @@ one1251:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1258
+	JMP          scaled1330
 
-normal1257:
+normal1329:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -22988,17 +23916,17 @@ normal1257:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1258:
+scaled1330:
 	VMOVUPS     (AX)(BX*8), Y3
 	VFMADD231PD Y6, Y0, Y3
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1251
+	JLE         one1323
 
-tail1253:
+tail1325:
 	SUBQ         BX, DX
-	JZ           done1254
+	JZ           done1326
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -23030,7 +23958,7 @@ tail1253:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, CX
 	TESTL        CX, CX
-	JZ           normal1259
+	JZ           normal1331
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -23044,9 +23972,9 @@ tail1253:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1260
+	JMP          scaled1332
 
-normal1259:
+normal1331:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -23055,12 +23983,12 @@ normal1259:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1260:
+scaled1332:
 	VMASKMOVPD  (AX)(BX*8), Y3, Y1
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(BX*8)
 
-done1254:
+done1326:
 	VZEROUPPER
 	RET
 
@@ -23083,9 +24011,9 @@ TEXT ·addExpAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1264
+	JL           oneTest1336
 
-many1262:
+many1334:
 	VMOVUPS      (CX)(BX*4), Z10
 	VMOVUPS      64(CX)(BX*4), Z11
 	VMOVUPS      Z3, Z12
@@ -23130,14 +24058,14 @@ many1262:
 	VMOVUPS      Z11, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1262
+	JLE          many1334
 
-oneTest1264:
+oneTest1336:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1265
+	JG   tail1337
 
-one1263:
+one1335:
 	VMOVUPS      (CX)(BX*4), Z10
 	VMOVUPS      Z3, Z11
 	VFMADD213PS  Z1, Z10, Z11
@@ -23161,11 +24089,11 @@ one1263:
 	VMOVUPS      Z11, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1263
+	JLE          one1335
 
-tail1265:
+tail1337:
 	SUBQ         BX, DX
-	JZ           done1266
+	JZ           done1338
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -23192,7 +24120,7 @@ tail1265:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1266:
+done1338:
 	VZEROUPPER
 	RET
 
@@ -23208,9 +24136,9 @@ TEXT ·addExpAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1270
+	JL           oneTest1342
 
-many1268:
+many1340:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMINPS       Y3, Y2, Y3
@@ -23271,14 +24199,14 @@ many1268:
 	VMOVUPS      Y4, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1268
+	JLE          many1340
 
-oneTest1270:
+oneTest1342:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1271
+	JG   tail1343
 
-one1269:
+one1341:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMINPS       Y3, Y2, Y3
 	VBROADCASTSS constants<>+3072(SB), Y4
@@ -23310,11 +24238,11 @@ one1269:
 	VMOVUPS      Y4, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1269
+	JLE          one1341
 
-tail1271:
+tail1343:
 	SUBQ         BX, DX
-	JZ           done1272
+	JZ           done1344
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -23349,7 +24277,7 @@ tail1271:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
 
-done1272:
+done1344:
 	VZEROUPPER
 	RET
 
@@ -23366,9 +24294,9 @@ TEXT ·addExpProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(DX), DI
 	TESTQ        DI, DI
-	JL           oneTest1275
+	JL           oneTest1347
 
-many1273:
+many1345:
 	VMOVUPS           (CX)(SI*8), Z3
 	VMOVUPS           64(CX)(SI*8), Z4
 	VMOVUPS           128(CX)(SI*8), Z5
@@ -23454,7 +24382,7 @@ many1273:
 	VMINPD            Z3, Z14, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1278
+	JZ                normal1350
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z11, K1
 	VADDPD.BCST       constants<>+1792(SB), Z11, K1, Z11
 	VMAXPD.BCST       constants<>+1856(SB), Z11, K1, Z11
@@ -23479,15 +24407,15 @@ many1273:
 	VSCALEFPD         Z14, Z22, Z22
 	VADDPD.BCST       constants<>+1920(SB), Z22, K1, Z22
 	VPSUBQ.BCST       constants<>+1920(SB), Z22, K1, Z22
-	JMP               scaled1279
+	JMP               scaled1351
 
-normal1278:
+normal1350:
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 
-scaled1279:
+scaled1351:
 	VMOVUPS     (BX)(SI*8), Z3
 	VMULPD      Z3, Z19, Z19
 	VMOVUPS     (AX)(SI*8), Z3
@@ -23510,14 +24438,14 @@ scaled1279:
 	VMOVUPS     Z3, 192(AX)(SI*8)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1273
+	JLE         many1345
 
-oneTest1275:
+oneTest1347:
 	LEAQ -8(DX), DI
 	CMPQ SI, DI
-	JG   tail1276
+	JG   tail1348
 
-one1274:
+one1346:
 	VMOVUPS           (CX)(SI*8), Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
 	VFMADD213PD.BCST  constants<>+1152(SB), Z3, Z4
@@ -23540,19 +24468,19 @@ one1274:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1280
+	JZ                normal1352
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1281
+	JMP               scaled1353
 
-normal1280:
+normal1352:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1281:
+scaled1353:
 	VMOVUPS     (BX)(SI*8), Z3
 	VMULPD      Z3, Z7, Z7
 	VMOVUPS     (AX)(SI*8), Z3
@@ -23560,11 +24488,11 @@ scaled1281:
 	VMOVUPS     Z3, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1274
+	JLE         one1346
 
-tail1276:
+tail1348:
 	SUBQ              SI, DX
-	JZ                done1277
+	JZ                done1349
 	MOVQ              $-1, DI
 	SHLXQ             DX, DI, DI
 	NOTQ              DI
@@ -23591,26 +24519,26 @@ tail1276:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1282
+	JZ                normal1354
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1283
+	JMP               scaled1355
 
-normal1282:
+normal1354:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1283:
+scaled1355:
 	VMOVUPD.Z   (BX)(SI*8), K1, Z1
 	VMULPD      Z1, Z7, Z7
 	VMOVUPD.Z   (AX)(SI*8), K1, Z1
 	VFMADD231PD Z7, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done1277:
+done1349:
 	VZEROUPPER
 	RET
 
@@ -23627,9 +24555,9 @@ TEXT ·addExpProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(DX), DI
 	TESTQ        DI, DI
-	JL           oneTest1286
+	JL           oneTest1358
 
-many1284:
+many1356:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      32(CX)(SI*8), Y4
 	VMAXPD       Y3, Y1, Y3
@@ -23682,7 +24610,7 @@ many1284:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal1289
+	JZ           normal1361
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -23709,9 +24637,9 @@ many1284:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1290
+	JMP          scaled1362
 
-normal1289:
+normal1361:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -23727,7 +24655,7 @@ normal1289:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1290:
+scaled1362:
 	VMOVUPS     (BX)(SI*8), Y3
 	VMULPD      Y3, Y9, Y9
 	VMOVUPS     (AX)(SI*8), Y3
@@ -23740,14 +24668,14 @@ scaled1290:
 	VMOVUPS     Y3, 32(AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many1284
+	JLE         many1356
 
-oneTest1286:
+oneTest1358:
 	LEAQ -4(DX), DI
 	CMPQ SI, DI
-	JG   tail1287
+	JG   tail1359
 
-one1285:
+one1357:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMAXPD       Y3, Y1, Y3
 	VMINPD       Y3, Y2, Y3
@@ -23775,7 +24703,7 @@ one1285:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal1291
+	JZ           normal1363
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -23789,9 +24717,9 @@ one1285:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1292
+	JMP          scaled1364
 
-normal1291:
+normal1363:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -23800,7 +24728,7 @@ normal1291:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1292:
+scaled1364:
 	VMOVUPS     (BX)(SI*8), Y3
 	VMULPD      Y3, Y6, Y6
 	VMOVUPS     (AX)(SI*8), Y3
@@ -23808,11 +24736,11 @@ scaled1292:
 	VMOVUPS     Y3, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1285
+	JLE         one1357
 
-tail1287:
+tail1359:
 	SUBQ         SI, DX
-	JZ           done1288
+	JZ           done1360
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, DX
 	SUBQ         DX, DI
@@ -23844,7 +24772,7 @@ tail1287:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, CX
 	TESTL        CX, CX
-	JZ           normal1293
+	JZ           normal1365
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -23858,9 +24786,9 @@ tail1287:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1294
+	JMP          scaled1366
 
-normal1293:
+normal1365:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -23869,14 +24797,14 @@ normal1293:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1294:
+scaled1366:
 	VMASKMOVPD  (BX)(SI*8), Y3, Y1
 	VMULPD      Y1, Y5, Y5
 	VMASKMOVPD  (AX)(SI*8), Y3, Y1
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(SI*8)
 
-done1288:
+done1360:
 	VZEROUPPER
 	RET
 
@@ -23900,9 +24828,9 @@ TEXT ·addExpProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1298
+	JL           oneTest1370
 
-many1296:
+many1368:
 	VMOVUPS      (CX)(SI*4), Z10
 	VMOVUPS      64(CX)(SI*4), Z11
 	VMOVUPS      Z3, Z12
@@ -23951,14 +24879,14 @@ many1296:
 	VMOVUPS      Z11, 64(AX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many1296
+	JLE          many1368
 
-oneTest1298:
+oneTest1370:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1299
+	JG   tail1371
 
-one1297:
+one1369:
 	VMOVUPS      (CX)(SI*4), Z10
 	VMOVUPS      Z3, Z11
 	VFMADD213PS  Z1, Z10, Z11
@@ -23984,11 +24912,11 @@ one1297:
 	VMOVUPS      Z11, (AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one1297
+	JLE          one1369
 
-tail1299:
+tail1371:
 	SUBQ         SI, BX
-	JZ           done1300
+	JZ           done1372
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -24017,7 +24945,7 @@ tail1299:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(SI*4)
 
-done1300:
+done1372:
 	VZEROUPPER
 	RET
 
@@ -24034,9 +24962,9 @@ TEXT ·addExpProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1304
+	JL           oneTest1376
 
-many1302:
+many1374:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      32(CX)(SI*4), Y4
 	VMINPS       Y3, Y2, Y3
@@ -24101,14 +25029,14 @@ many1302:
 	VMOVUPS      Y4, 32(AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1302
+	JLE          many1374
 
-oneTest1304:
+oneTest1376:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1305
+	JG   tail1377
 
-one1303:
+one1375:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMINPS       Y3, Y2, Y3
 	VBROADCASTSS constants<>+3072(SB), Y4
@@ -24142,11 +25070,11 @@ one1303:
 	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1303
+	JLE          one1375
 
-tail1305:
+tail1377:
 	SUBQ         SI, BX
-	JZ           done1306
+	JZ           done1378
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -24183,7 +25111,7 @@ tail1305:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
 
-done1306:
+done1378:
 	VZEROUPPER
 	RET
 
@@ -24215,14 +25143,14 @@ TEXT ·addLogAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1310
+	JG           tail1382
 
-one1308:
+one1380:
 	VMOVUPS     (CX)(BX*8), Z19
 	VPSUBQ      Z7, Z19, Z20
 	VPCMPUQ     $0x06, Z8, Z20, K1
 	KORTESTW    K1, K1
-	JZ          normal1312
+	JZ          normal1384
 	VMOVUPS     Z19, Z20
 	VPXORQ      Z21, Z21, Z21
 	VMULPD      constants<>+5504(SB), Z19, Z22
@@ -24271,9 +25199,9 @@ one1308:
 	VMOVUPS     (AX)(BX*8), Z19
 	VFMADD231PD Z27, Z0, Z19
 	VMOVUPS     Z19, (AX)(BX*8)
-	JMP         stored1313
+	JMP         stored1385
 
-normal1312:
+normal1384:
 	VPSUBQ      Z3, Z19, Z20
 	VPSRLQ      $0x34, Z20, Z19
 	VORPD       Z6, Z19, Z19
@@ -24310,14 +25238,14 @@ normal1312:
 	VFMADD231PD Z26, Z0, Z19
 	VMOVUPS     Z19, (AX)(BX*8)
 
-stored1313:
+stored1385:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one1308
+	JLE  one1380
 
-tail1310:
+tail1382:
 	SUBQ        BX, DX
-	JZ          done1311
+	JZ          done1383
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -24372,7 +25300,7 @@ tail1310:
 	VFMADD231PD Z9, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1311:
+done1383:
 	VZEROUPPER
 	RET
 
@@ -24386,9 +25314,9 @@ TEXT ·addLogAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1317
+	JG           tail1389
 
-one1315:
+one1387:
 	VMOVUPS     (CX)(BX*8), Y1
 	VPSUBQ      constants<>+4800(SB), Y1, Y2
 	VPCMPGTQ    constants<>+4864(SB), Y2, Y3
@@ -24396,7 +25324,7 @@ one1315:
 	VORPD       Y1, Y3, Y3
 	VMOVMSKPD   Y3, DI
 	TESTL       DI, DI
-	JZ          normal1319
+	JZ          normal1391
 	VMOVUPS     Y1, Y2
 	VXORPD      Y3, Y3, Y3
 	VMULPD      constants<>+5504(SB), Y1, Y4
@@ -24445,9 +25373,9 @@ one1315:
 	VMOVUPS     (AX)(BX*8), Y1
 	VFMADD231PD Y9, Y0, Y1
 	VMOVUPS     Y1, (AX)(BX*8)
-	JMP         stored1320
+	JMP         stored1392
 
-normal1319:
+normal1391:
 	VPSUBQ      constants<>+4608(SB), Y1, Y2
 	VPSRLQ      $0x34, Y2, Y1
 	VORPD       constants<>+1920(SB), Y1, Y1
@@ -24484,14 +25412,14 @@ normal1319:
 	VFMADD231PD Y8, Y0, Y1
 	VMOVUPS     Y1, (AX)(BX*8)
 
-stored1320:
+stored1392:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one1315
+	JLE  one1387
 
-tail1317:
+tail1389:
 	SUBQ        BX, DX
-	JZ          done1318
+	JZ          done1390
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -24546,7 +25474,7 @@ tail1317:
 	VFMADD231PD Y10, Y0, Y2
 	VMASKMOVPD  Y2, Y1, (AX)(BX*8)
 
-done1318:
+done1390:
 	VZEROUPPER
 	RET
 
@@ -24572,9 +25500,9 @@ TEXT ·addLogAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1324
+	JL           oneTest1396
 
-many1322:
+many1394:
 	VMOVUPS      (CX)(BX*4), Z13
 	VMOVUPS      64(CX)(BX*4), Z14
 	VGETMANTPS   $0x0b, Z13, Z15
@@ -24635,14 +25563,14 @@ many1322:
 	VMOVUPS      Z13, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1322
+	JLE          many1394
 
-oneTest1324:
+oneTest1396:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1325
+	JG   tail1397
 
-one1323:
+one1395:
 	VMOVUPS      (CX)(BX*4), Z13
 	VGETMANTPS   $0x0b, Z13, Z14
 	VGETEXPPS    Z13, Z15
@@ -24674,11 +25602,11 @@ one1323:
 	VMOVUPS      Z13, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1323
+	JLE          one1395
 
-tail1325:
+tail1397:
 	SUBQ         BX, DX
-	JZ           done1326
+	JZ           done1398
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -24713,7 +25641,7 @@ tail1325:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1326:
+done1398:
 	VZEROUPPER
 	RET
 
@@ -24729,9 +25657,9 @@ TEXT ·addLogAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1330
+	JL           oneTest1402
 
-many1328:
+many1400:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
@@ -24741,7 +25669,7 @@ many1328:
 	VORPS        Y4, Y3, Y3
 	VMOVMSKPS    Y3, DI
 	TESTL        DI, DI
-	JZ           usual1333
+	JZ           usual1405
 	VMOVUPS      (CX)(BX*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -24838,9 +25766,9 @@ many1328:
 	VMOVUPS      32(AX)(BX*4), Y4
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, 32(AX)(BX*4)
-	JMP          stored1334
+	JMP          stored1406
 
-usual1333:
+usual1405:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VPSUBD       Y1, Y3, Y3
@@ -24900,23 +25828,23 @@ usual1333:
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, 32(AX)(BX*4)
 
-stored1334:
+stored1406:
 	ADDQ $0x10, BX
 	CMPQ BX, SI
-	JLE  many1328
+	JLE  many1400
 
-oneTest1330:
+oneTest1402:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1331
+	JG   tail1403
 
-one1329:
+one1401:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
 	VMOVMSKPS    Y3, DI
 	TESTL        DI, DI
-	JZ           usual1335
+	JZ           usual1407
 	VMOVUPS      (CX)(BX*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -24965,9 +25893,9 @@ one1329:
 	VMOVUPS      (AX)(BX*4), Y4
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, (AX)(BX*4)
-	JMP          stored1336
+	JMP          stored1408
 
-usual1335:
+usual1407:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPSUBD       Y1, Y3, Y3
 	VANDPS       constants<>+6464(SB), Y3, Y4
@@ -24998,14 +25926,14 @@ usual1335:
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, (AX)(BX*4)
 
-stored1336:
+stored1408:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one1329
+	JLE  one1401
 
-tail1331:
+tail1403:
 	SUBQ         BX, DX
-	JZ           done1332
+	JZ           done1404
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -25059,7 +25987,7 @@ tail1331:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
 
-done1332:
+done1404:
 	VZEROUPPER
 	RET
 
@@ -25092,14 +26020,14 @@ TEXT ·addLogProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(DX), DI
 	CMPQ         SI, DI
-	JG           tail1340
+	JG           tail1412
 
-one1338:
+one1410:
 	VMOVUPS     (CX)(SI*8), Z19
 	VPSUBQ      Z7, Z19, Z20
 	VPCMPUQ     $0x06, Z8, Z20, K1
 	KORTESTW    K1, K1
-	JZ          normal1342
+	JZ          normal1414
 	VMOVUPS     Z19, Z20
 	VPXORQ      Z21, Z21, Z21
 	VMULPD      constants<>+5504(SB), Z19, Z22
@@ -25150,9 +26078,9 @@ one1338:
 	VMOVUPS     (AX)(SI*8), Z19
 	VFMADD231PD Z27, Z0, Z19
 	VMOVUPS     Z19, (AX)(SI*8)
-	JMP         stored1343
+	JMP         stored1415
 
-normal1342:
+normal1414:
 	VPSUBQ      Z3, Z19, Z20
 	VPSRLQ      $0x34, Z20, Z19
 	VORPD       Z6, Z19, Z19
@@ -25191,14 +26119,14 @@ normal1342:
 	VFMADD231PD Z26, Z0, Z19
 	VMOVUPS     Z19, (AX)(SI*8)
 
-stored1343:
+stored1415:
 	ADDQ $0x08, SI
 	CMPQ SI, DI
-	JLE  one1338
+	JLE  one1410
 
-tail1340:
+tail1412:
 	SUBQ        SI, DX
-	JZ          done1341
+	JZ          done1413
 	MOVQ        $-1, DI
 	SHLXQ       DX, DI, DI
 	NOTQ        DI
@@ -25255,7 +26183,7 @@ tail1340:
 	VFMADD231PD Z9, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done1341:
+done1413:
 	VZEROUPPER
 	RET
 
@@ -25270,9 +26198,9 @@ TEXT ·addLogProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(DX), DI
 	CMPQ         SI, DI
-	JG           tail1347
+	JG           tail1419
 
-one1345:
+one1417:
 	VMOVUPS     (CX)(SI*8), Y1
 	VPSUBQ      constants<>+4800(SB), Y1, Y2
 	VPCMPGTQ    constants<>+4864(SB), Y2, Y3
@@ -25280,7 +26208,7 @@ one1345:
 	VORPD       Y1, Y3, Y3
 	VMOVMSKPD   Y3, R8
 	TESTL       R8, R8
-	JZ          normal1349
+	JZ          normal1421
 	VMOVUPS     Y1, Y2
 	VXORPD      Y3, Y3, Y3
 	VMULPD      constants<>+5504(SB), Y1, Y4
@@ -25331,9 +26259,9 @@ one1345:
 	VMOVUPS     (AX)(SI*8), Y1
 	VFMADD231PD Y9, Y0, Y1
 	VMOVUPS     Y1, (AX)(SI*8)
-	JMP         stored1350
+	JMP         stored1422
 
-normal1349:
+normal1421:
 	VPSUBQ      constants<>+4608(SB), Y1, Y2
 	VPSRLQ      $0x34, Y2, Y1
 	VORPD       constants<>+1920(SB), Y1, Y1
@@ -25372,14 +26300,14 @@ normal1349:
 	VFMADD231PD Y8, Y0, Y1
 	VMOVUPS     Y1, (AX)(SI*8)
 
-stored1350:
+stored1422:
 	ADDQ $0x04, SI
 	CMPQ SI, DI
-	JLE  one1345
+	JLE  one1417
 
-tail1347:
+tail1419:
 	SUBQ        SI, DX
-	JZ          done1348
+	JZ          done1420
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, DX
 	SUBQ        DX, DI
@@ -25436,7 +26364,7 @@ tail1347:
 	VFMADD231PD Y10, Y0, Y2
 	VMASKMOVPD  Y2, Y1, (AX)(SI*8)
 
-done1348:
+done1420:
 	VZEROUPPER
 	RET
 
@@ -25463,9 +26391,9 @@ TEXT ·addLogProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1354
+	JL           oneTest1426
 
-many1352:
+many1424:
 	VMOVUPS      (CX)(SI*4), Z13
 	VMOVUPS      64(CX)(SI*4), Z14
 	VGETMANTPS   $0x0b, Z13, Z15
@@ -25530,14 +26458,14 @@ many1352:
 	VMOVUPS      Z13, 64(AX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many1352
+	JLE          many1424
 
-oneTest1354:
+oneTest1426:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1355
+	JG   tail1427
 
-one1353:
+one1425:
 	VMOVUPS      (CX)(SI*4), Z13
 	VGETMANTPS   $0x0b, Z13, Z14
 	VGETEXPPS    Z13, Z15
@@ -25571,11 +26499,11 @@ one1353:
 	VMOVUPS      Z13, (AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one1353
+	JLE          one1425
 
-tail1355:
+tail1427:
 	SUBQ         SI, BX
-	JZ           done1356
+	JZ           done1428
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -25612,7 +26540,7 @@ tail1355:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(SI*4)
 
-done1356:
+done1428:
 	VZEROUPPER
 	RET
 
@@ -25629,9 +26557,9 @@ TEXT ·addLogProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1360
+	JL           oneTest1432
 
-many1358:
+many1430:
 	VMOVUPS      (CX)(SI*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
@@ -25641,7 +26569,7 @@ many1358:
 	VORPS        Y4, Y3, Y3
 	VMOVMSKPS    Y3, R8
 	TESTL        R8, R8
-	JZ           usual1363
+	JZ           usual1435
 	VMOVUPS      (CX)(SI*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -25742,9 +26670,9 @@ many1358:
 	VMOVUPS      32(AX)(SI*4), Y4
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, 32(AX)(SI*4)
-	JMP          stored1364
+	JMP          stored1436
 
-usual1363:
+usual1435:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      32(CX)(SI*4), Y4
 	VPSUBD       Y1, Y3, Y3
@@ -25808,23 +26736,23 @@ usual1363:
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, 32(AX)(SI*4)
 
-stored1364:
+stored1436:
 	ADDQ $0x10, SI
 	CMPQ SI, DI
-	JLE  many1358
+	JLE  many1430
 
-oneTest1360:
+oneTest1432:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1361
+	JG   tail1433
 
-one1359:
+one1431:
 	VMOVUPS      (CX)(SI*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
 	VMOVMSKPS    Y3, R8
 	TESTL        R8, R8
-	JZ           usual1365
+	JZ           usual1437
 	VMOVUPS      (CX)(SI*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -25875,9 +26803,9 @@ one1359:
 	VMOVUPS      (AX)(SI*4), Y4
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, (AX)(SI*4)
-	JMP          stored1366
+	JMP          stored1438
 
-usual1365:
+usual1437:
 	VMOVUPS      (CX)(SI*4), Y3
 	VPSUBD       Y1, Y3, Y3
 	VANDPS       constants<>+6464(SB), Y3, Y4
@@ -25910,14 +26838,14 @@ usual1365:
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, (AX)(SI*4)
 
-stored1366:
+stored1438:
 	ADDQ $0x08, SI
 	CMPQ SI, DI
-	JLE  one1359
+	JLE  one1431
 
-tail1361:
+tail1433:
 	SUBQ         SI, BX
-	JZ           done1362
+	JZ           done1434
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -25973,7 +26901,7 @@ tail1361:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
 
-done1362:
+done1434:
 	VZEROUPPER
 	RET
 
@@ -25985,1648 +26913,6 @@ TEXT ·addSinAVX512F64<>(SB), NOSPLIT, $0-40
 	MOVQ         x+24(FP), CX
 	MOVQ         n+0(FP), DX
 	VMOVUPS      constants<>+6976(SB), Z1
-	VMOVUPS      constants<>+6912(SB), Z2
-	VMOVUPS      constants<>+8000(SB), Z3
-	VMOVUPS      constants<>+8064(SB), Z4
-	VMOVUPS      constants<>+8128(SB), Z5
-	VMOVUPS      constants<>+8192(SB), Z6
-	VMOVUPS      constants<>+8256(SB), Z7
-	VMOVUPS      constants<>+8320(SB), Z8
-	VMOVUPS      constants<>+8384(SB), Z9
-	VMOVUPS      constants<>+8448(SB), Z10
-	VMOVUPS      constants<>+8512(SB), Z11
-	VMOVUPS      constants<>+8576(SB), Z12
-	VMOVUPS      constants<>+3392(SB), Z13
-	VMOVUPS      constants<>+256(SB), Z14
-	XORQ         BX, BX
-	LEAQ         -16(DX), SI
-	TESTQ        SI, SI
-	JL           oneTest1370
-
-many1368:
-	VMOVUPS  (CX)(BX*8), Z15
-	VANDPD   constants<>+3200(SB), Z15, Z15
-	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
-	VMOVUPS  64(CX)(BX*8), Z15
-	VANDPD   constants<>+3200(SB), Z15, Z15
-	VCMPPD   $0x16, constants<>+6848(SB), Z15, K2
-	KORW     K2, K1, K1
-	KORTESTW K1, K1
-	JZ       ok1373
-	MOVQ     BX, ret+32(FP)
-	JMP      done1367
-
-ok1373:
-	VMOVUPS       (CX)(BX*8), Z15
-	VMOVUPS       64(CX)(BX*8), Z16
-	VMOVUPS       Z2, Z17
-	VFMADD213PD   Z1, Z15, Z17
-	VMOVUPS       Z2, Z18
-	VFMADD213PD   Z1, Z16, Z18
-	VSUBPD        Z1, Z17, Z19
-	VSUBPD        Z1, Z18, Z20
-	VFNMADD231PD  Z3, Z19, Z15
-	VFNMADD231PD  Z3, Z20, Z16
-	VFNMADD231PD  Z4, Z19, Z15
-	VFNMADD231PD  Z4, Z20, Z16
-	VFNMADD231PD  Z5, Z19, Z15
-	VFNMADD231PD  Z5, Z20, Z16
-	VMULPD        Z15, Z15, Z19
-	VMULPD        Z16, Z16, Z20
-	VPERMPD       Z6, Z17, Z21
-	VPERMPD       Z6, Z18, Z22
-	VPERMPD       Z7, Z17, Z23
-	VPERMPD       Z7, Z18, Z24
-	VFMADD231PD   Z19, Z21, Z23
-	VFMADD231PD   Z20, Z22, Z24
-	VPERMPD       Z8, Z17, Z21
-	VPERMPD       Z8, Z18, Z22
-	VFMADD231PD   Z19, Z23, Z21
-	VFMADD231PD   Z20, Z24, Z22
-	VPERMPD       Z9, Z17, Z23
-	VPERMPD       Z9, Z18, Z24
-	VFMADD231PD   Z19, Z21, Z23
-	VFMADD231PD   Z20, Z22, Z24
-	VPERMPD       Z10, Z17, Z21
-	VPERMPD       Z10, Z18, Z22
-	VFMADD231PD   Z19, Z23, Z21
-	VFMADD231PD   Z20, Z24, Z22
-	VPERMPD       Z11, Z17, Z23
-	VPERMPD       Z11, Z18, Z24
-	VFMADD231PD   Z19, Z21, Z23
-	VFMADD231PD   Z20, Z22, Z24
-	VPTESTMQ.BCST constants<>+8640(SB), Z17, K1
-	VPTESTMQ.BCST constants<>+8640(SB), Z18, K2
-	VMOVUPS       Z19, Z21
-	VFMADD213PD   Z12, Z23, Z21
-	VMOVUPS       Z20, Z22
-	VFMADD213PD   Z12, Z24, Z22
-	VMOVUPD       Z21, K1, Z23
-	VMOVUPD       Z22, K2, Z24
-	VMULPD        Z19, Z15, Z21
-	VMULPD        Z20, Z16, Z22
-	VMOVUPD       Z19, K1, Z21
-	VMOVUPD       Z20, K2, Z22
-	VMOVUPD       Z13, K1, Z15
-	VMOVUPD       Z13, K2, Z16
-	VFMADD231PD   Z21, Z23, Z15
-	VFMADD231PD   Z22, Z24, Z16
-	VPSLLQ        $0x3e, Z17, Z17
-	VPSLLQ        $0x3e, Z18, Z18
-	VANDPD        Z14, Z17, Z17
-	VANDPD        Z14, Z18, Z18
-	VXORPD        Z17, Z15, Z15
-	VXORPD        Z18, Z16, Z16
-	VMOVUPS       (AX)(BX*8), Z17
-	VFMADD231PD   Z15, Z0, Z17
-	VMOVUPS       Z17, (AX)(BX*8)
-	VMOVUPS       64(AX)(BX*8), Z15
-	VFMADD231PD   Z16, Z0, Z15
-	VMOVUPS       Z15, 64(AX)(BX*8)
-	ADDQ          $0x10, BX
-	CMPQ          BX, SI
-	JLE           many1368
-
-oneTest1370:
-	LEAQ -8(DX), SI
-	CMPQ BX, SI
-	JG   tail1371
-
-one1369:
-	VMOVUPS  (CX)(BX*8), Z15
-	VANDPD   constants<>+3200(SB), Z15, Z15
-	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
-	KORTESTW K1, K1
-	JZ       ok1374
-	MOVQ     BX, ret+32(FP)
-	JMP      done1367
-
-ok1374:
-	VMOVUPS       (CX)(BX*8), Z15
-	VMOVUPS       Z2, Z16
-	VFMADD213PD   Z1, Z15, Z16
-	VSUBPD        Z1, Z16, Z17
-	VFNMADD231PD  Z3, Z17, Z15
-	VFNMADD231PD  Z4, Z17, Z15
-	VFNMADD231PD  Z5, Z17, Z15
-	VMULPD        Z15, Z15, Z17
-	VPERMPD       Z6, Z16, Z18
-	VPERMPD       Z7, Z16, Z19
-	VFMADD231PD   Z17, Z18, Z19
-	VPERMPD       Z8, Z16, Z18
-	VFMADD231PD   Z17, Z19, Z18
-	VPERMPD       Z9, Z16, Z19
-	VFMADD231PD   Z17, Z18, Z19
-	VPERMPD       Z10, Z16, Z18
-	VFMADD231PD   Z17, Z19, Z18
-	VPERMPD       Z11, Z16, Z19
-	VFMADD231PD   Z17, Z18, Z19
-	VPTESTMQ.BCST constants<>+8640(SB), Z16, K1
-	VMOVUPS       Z17, Z18
-	VFMADD213PD   Z12, Z19, Z18
-	VMOVUPD       Z18, K1, Z19
-	VMULPD        Z17, Z15, Z18
-	VMOVUPD       Z17, K1, Z18
-	VMOVUPD       Z13, K1, Z15
-	VFMADD231PD   Z18, Z19, Z15
-	VPSLLQ        $0x3e, Z16, Z16
-	VANDPD        Z14, Z16, Z16
-	VXORPD        Z16, Z15, Z15
-	VMOVUPS       (AX)(BX*8), Z16
-	VFMADD231PD   Z15, Z0, Z16
-	VMOVUPS       Z16, (AX)(BX*8)
-	ADDQ          $0x08, BX
-	CMPQ          BX, SI
-	JLE           one1369
-
-tail1371:
-	MOVQ      DX, SI
-	SUBQ      BX, SI
-	JZ        done1372
-	MOVQ      $-1, DI
-	SHLXQ     SI, DI, DI
-	NOTQ      DI
-	KMOVW     DI, K1
-	VMOVUPD.Z (CX)(BX*8), K1, Z15
-	VANDPD    constants<>+3200(SB), Z15, Z15
-	VCMPPD    $0x16, constants<>+6848(SB), Z15, K2
-	KORTESTW  K2, K2
-	JZ        ok1375
-	MOVQ      BX, ret+32(FP)
-	JMP       done1367
-
-ok1375:
-	VMOVUPD.Z     (CX)(BX*8), K1, Z15
-	VMOVUPS       Z2, Z2
-	VFMADD213PD   Z1, Z15, Z2
-	VSUBPD        Z1, Z2, Z1
-	VFNMADD231PD  Z3, Z1, Z15
-	VFNMADD231PD  Z4, Z1, Z15
-	VFNMADD231PD  Z5, Z1, Z15
-	VMULPD        Z15, Z15, Z1
-	VPERMPD       Z6, Z2, Z3
-	VPERMPD       Z7, Z2, Z4
-	VFMADD231PD   Z1, Z3, Z4
-	VPERMPD       Z8, Z2, Z3
-	VFMADD231PD   Z1, Z4, Z3
-	VPERMPD       Z9, Z2, Z4
-	VFMADD231PD   Z1, Z3, Z4
-	VPERMPD       Z10, Z2, Z3
-	VFMADD231PD   Z1, Z4, Z3
-	VPERMPD       Z11, Z2, Z4
-	VFMADD231PD   Z1, Z3, Z4
-	VPTESTMQ.BCST constants<>+8640(SB), Z2, K2
-	VMOVUPS       Z1, Z3
-	VFMADD213PD   Z12, Z4, Z3
-	VMOVUPD       Z3, K2, Z4
-	VMULPD        Z1, Z15, Z3
-	VMOVUPD       Z1, K2, Z3
-	VMOVUPD       Z13, K2, Z15
-	VFMADD231PD   Z3, Z4, Z15
-	VPSLLQ        $0x3e, Z2, Z1
-	VANDPD        Z14, Z1, Z1
-	VXORPD        Z1, Z15, Z1
-	VMOVUPD.Z     (AX)(BX*8), K1, Z2
-	VFMADD231PD   Z1, Z0, Z2
-	VMOVUPD       Z2, K1, (AX)(BX*8)
-
-done1372:
-	MOVQ DX, ret+32(FP)
-
-done1367:
-	VZEROUPPER
-	RET
-
-// func addSinAVX2F64<>(n int, dst *float64, sign float64, x *float64) int
-// Requires: AVX, AVX2, FMA3
-TEXT ·addSinAVX2F64<>(SB), NOSPLIT, $0-40
-	VBROADCASTSD sign+16(FP), Y0
-	MOVQ         dst+8(FP), AX
-	MOVQ         x+24(FP), CX
-	MOVQ         n+0(FP), DX
-	VMOVUPS      constants<>+6976(SB), Y1
-	VMOVUPS      constants<>+6912(SB), Y2
-	XORQ         BX, BX
-	LEAQ         -8(DX), SI
-	TESTQ        SI, SI
-	JL           oneTest1379
-
-many1377:
-	VMOVUPS   (CX)(BX*8), Y3
-	VANDPD    constants<>+3200(SB), Y3, Y3
-	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
-	VMOVUPS   32(CX)(BX*8), Y4
-	VANDPD    constants<>+3200(SB), Y4, Y4
-	VCMPPD    $0x16, constants<>+6848(SB), Y4, Y4
-	VORPS     Y4, Y3, Y3
-	VMOVMSKPS Y3, DI
-	TESTL     DI, DI
-	JZ        ok1382
-	MOVQ      BX, ret+32(FP)
-	JMP       done1376
-
-ok1382:
-	VMOVUPS      (CX)(BX*8), Y3
-	VMOVUPS      32(CX)(BX*8), Y4
-	VMOVUPS      Y2, Y5
-	VFMADD213PD  Y1, Y3, Y5
-	VMOVUPS      Y2, Y6
-	VFMADD213PD  Y1, Y4, Y6
-	VSUBPD       Y1, Y5, Y7
-	VSUBPD       Y1, Y6, Y8
-	VFNMADD231PD constants<>+8000(SB), Y7, Y3
-	VFNMADD231PD constants<>+8000(SB), Y8, Y4
-	VFNMADD231PD constants<>+8064(SB), Y7, Y3
-	VFNMADD231PD constants<>+8064(SB), Y8, Y4
-	VFNMADD231PD constants<>+8128(SB), Y7, Y3
-	VFNMADD231PD constants<>+8128(SB), Y8, Y4
-	VMULPD       Y3, Y3, Y7
-	VMULPD       Y4, Y4, Y8
-	VBROADCASTSD constants<>+7232(SB), Y9
-	VFMADD213PD  constants<>+7360(SB), Y7, Y9
-	VBROADCASTSD constants<>+7232(SB), Y10
-	VFMADD213PD  constants<>+7360(SB), Y8, Y10
-	VFMADD213PD  constants<>+7488(SB), Y7, Y9
-	VFMADD213PD  constants<>+7488(SB), Y8, Y10
-	VFMADD213PD  constants<>+7616(SB), Y7, Y9
-	VFMADD213PD  constants<>+7616(SB), Y8, Y10
-	VFMADD213PD  constants<>+7744(SB), Y7, Y9
-	VFMADD213PD  constants<>+7744(SB), Y8, Y10
-	VFMADD213PD  constants<>+7872(SB), Y7, Y9
-	VFMADD213PD  constants<>+7872(SB), Y8, Y10
-	VMULPD       Y7, Y3, Y11
-	VMULPD       Y8, Y4, Y12
-	VFMADD231PD  Y11, Y9, Y3
-	VFMADD231PD  Y12, Y10, Y4
-	VBROADCASTSD constants<>+7296(SB), Y9
-	VFMADD213PD  constants<>+7424(SB), Y7, Y9
-	VBROADCASTSD constants<>+7296(SB), Y10
-	VFMADD213PD  constants<>+7424(SB), Y8, Y10
-	VFMADD213PD  constants<>+7552(SB), Y7, Y9
-	VFMADD213PD  constants<>+7552(SB), Y8, Y10
-	VFMADD213PD  constants<>+7680(SB), Y7, Y9
-	VFMADD213PD  constants<>+7680(SB), Y8, Y10
-	VFMADD213PD  constants<>+7808(SB), Y7, Y9
-	VFMADD213PD  constants<>+7808(SB), Y8, Y10
-	VFMADD213PD  constants<>+7936(SB), Y7, Y9
-	VFMADD213PD  constants<>+7936(SB), Y8, Y10
-	VFMADD213PD  constants<>+8576(SB), Y7, Y9
-	VFMADD213PD  constants<>+8576(SB), Y8, Y10
-	VFMADD213PD  constants<>+3392(SB), Y7, Y9
-	VFMADD213PD  constants<>+3392(SB), Y8, Y10
-	VPSLLQ       $0x3f, Y5, Y7
-	VPSLLQ       $0x3f, Y6, Y8
-	VBLENDVPD    Y7, Y9, Y3, Y3
-	VBLENDVPD    Y8, Y10, Y4, Y4
-	VPSLLQ       $0x3e, Y5, Y5
-	VPSLLQ       $0x3e, Y6, Y6
-	VANDPD       constants<>+256(SB), Y5, Y5
-	VANDPD       constants<>+256(SB), Y6, Y6
-	VXORPD       Y5, Y3, Y3
-	VXORPD       Y6, Y4, Y4
-	VMOVUPS      (AX)(BX*8), Y5
-	VFMADD231PD  Y3, Y0, Y5
-	VMOVUPS      Y5, (AX)(BX*8)
-	VMOVUPS      32(AX)(BX*8), Y3
-	VFMADD231PD  Y4, Y0, Y3
-	VMOVUPS      Y3, 32(AX)(BX*8)
-	ADDQ         $0x08, BX
-	CMPQ         BX, SI
-	JLE          many1377
-
-oneTest1379:
-	LEAQ -4(DX), SI
-	CMPQ BX, SI
-	JG   tail1380
-
-one1378:
-	VMOVUPS   (CX)(BX*8), Y3
-	VANDPD    constants<>+3200(SB), Y3, Y3
-	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
-	VMOVMSKPS Y3, DI
-	TESTL     DI, DI
-	JZ        ok1383
-	MOVQ      BX, ret+32(FP)
-	JMP       done1376
-
-ok1383:
-	VMOVUPS      (CX)(BX*8), Y3
-	VMOVUPS      Y2, Y4
-	VFMADD213PD  Y1, Y3, Y4
-	VSUBPD       Y1, Y4, Y5
-	VFNMADD231PD constants<>+8000(SB), Y5, Y3
-	VFNMADD231PD constants<>+8064(SB), Y5, Y3
-	VFNMADD231PD constants<>+8128(SB), Y5, Y3
-	VMULPD       Y3, Y3, Y5
-	VBROADCASTSD constants<>+7232(SB), Y6
-	VFMADD213PD  constants<>+7360(SB), Y5, Y6
-	VFMADD213PD  constants<>+7488(SB), Y5, Y6
-	VFMADD213PD  constants<>+7616(SB), Y5, Y6
-	VFMADD213PD  constants<>+7744(SB), Y5, Y6
-	VFMADD213PD  constants<>+7872(SB), Y5, Y6
-	VMULPD       Y5, Y3, Y7
-	VFMADD231PD  Y7, Y6, Y3
-	VBROADCASTSD constants<>+7296(SB), Y6
-	VFMADD213PD  constants<>+7424(SB), Y5, Y6
-	VFMADD213PD  constants<>+7552(SB), Y5, Y6
-	VFMADD213PD  constants<>+7680(SB), Y5, Y6
-	VFMADD213PD  constants<>+7808(SB), Y5, Y6
-	VFMADD213PD  constants<>+7936(SB), Y5, Y6
-	VFMADD213PD  constants<>+8576(SB), Y5, Y6
-	VFMADD213PD  constants<>+3392(SB), Y5, Y6
-	VPSLLQ       $0x3f, Y4, Y5
-	VBLENDVPD    Y5, Y6, Y3, Y3
-	VPSLLQ       $0x3e, Y4, Y4
-	VANDPD       constants<>+256(SB), Y4, Y4
-	VXORPD       Y4, Y3, Y3
-	VMOVUPS      (AX)(BX*8), Y4
-	VFMADD231PD  Y3, Y0, Y4
-	VMOVUPS      Y4, (AX)(BX*8)
-	ADDQ         $0x04, BX
-	CMPQ         BX, SI
-	JLE          one1378
-
-tail1380:
-	MOVQ       DX, SI
-	SUBQ       BX, SI
-	JZ         done1381
-	LEAQ       ones<>+32(SB), DI
-	SHLQ       $0x03, SI
-	SUBQ       SI, DI
-	VMOVUPS    (DI), Y3
-	VMASKMOVPD (CX)(BX*8), Y3, Y4
-	VANDPD     constants<>+3200(SB), Y4, Y4
-	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
-	VMOVMSKPS  Y4, SI
-	TESTL      SI, SI
-	JZ         ok1384
-	MOVQ       BX, ret+32(FP)
-	JMP        done1376
-
-ok1384:
-	VMASKMOVPD   (CX)(BX*8), Y3, Y4
-	VMOVUPS      Y2, Y2
-	VFMADD213PD  Y1, Y4, Y2
-	VSUBPD       Y1, Y2, Y1
-	VFNMADD231PD constants<>+8000(SB), Y1, Y4
-	VFNMADD231PD constants<>+8064(SB), Y1, Y4
-	VFNMADD231PD constants<>+8128(SB), Y1, Y4
-	VMULPD       Y4, Y4, Y1
-	VBROADCASTSD constants<>+7232(SB), Y5
-	VFMADD213PD  constants<>+7360(SB), Y1, Y5
-	VFMADD213PD  constants<>+7488(SB), Y1, Y5
-	VFMADD213PD  constants<>+7616(SB), Y1, Y5
-	VFMADD213PD  constants<>+7744(SB), Y1, Y5
-	VFMADD213PD  constants<>+7872(SB), Y1, Y5
-	VMULPD       Y1, Y4, Y6
-	VFMADD231PD  Y6, Y5, Y4
-	VBROADCASTSD constants<>+7296(SB), Y5
-	VFMADD213PD  constants<>+7424(SB), Y1, Y5
-	VFMADD213PD  constants<>+7552(SB), Y1, Y5
-	VFMADD213PD  constants<>+7680(SB), Y1, Y5
-	VFMADD213PD  constants<>+7808(SB), Y1, Y5
-	VFMADD213PD  constants<>+7936(SB), Y1, Y5
-	VFMADD213PD  constants<>+8576(SB), Y1, Y5
-	VFMADD213PD  constants<>+3392(SB), Y1, Y5
-	VPSLLQ       $0x3f, Y2, Y1
-	VBLENDVPD    Y1, Y5, Y4, Y1
-	VPSLLQ       $0x3e, Y2, Y2
-	VANDPD       constants<>+256(SB), Y2, Y2
-	VXORPD       Y2, Y1, Y1
-	VMASKMOVPD   (AX)(BX*8), Y3, Y2
-	VFMADD231PD  Y1, Y0, Y2
-	VMASKMOVPD   Y2, Y3, (AX)(BX*8)
-
-done1381:
-	MOVQ DX, ret+32(FP)
-
-done1376:
-	VZEROUPPER
-	RET
-
-// func addSinAVX512F32<>(n int, dst *float32, sign float32, x *float32) int
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·addSinAVX512F32<>(SB), NOSPLIT, $0-40
-	VBROADCASTSS sign+16(FP), Z0
-	MOVQ         dst+8(FP), AX
-	MOVQ         x+24(FP), CX
-	MOVQ         n+0(FP), DX
-	VMOVUPS      constants<>+8704(SB), Z1
-	VMOVUPS      constants<>+8768(SB), Z2
-	VMOVUPS      constants<>+8832(SB), Z3
-	VMOVUPS      constants<>+8896(SB), Z4
-	VMOVUPS      constants<>+8960(SB), Z5
-	VMOVUPS      constants<>+9024(SB), Z6
-	VMOVUPS      constants<>+9088(SB), Z7
-	VMOVUPS      constants<>+9152(SB), Z8
-	VMOVUPS      constants<>+6272(SB), Z9
-	VMOVUPS      constants<>+3520(SB), Z10
-	VMOVUPS      constants<>+448(SB), Z11
-	XORQ         BX, BX
-	LEAQ         -32(DX), SI
-	TESTQ        SI, SI
-	JL           oneTest1388
-
-many1386:
-	VMOVUPS  (CX)(BX*4), Z12
-	VANDPS   constants<>+3264(SB), Z12, Z12
-	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
-	VMOVUPS  64(CX)(BX*4), Z12
-	VANDPS   constants<>+3264(SB), Z12, Z12
-	VCMPPS   $0x16, constants<>+9216(SB), Z12, K2
-	KORW     K2, K1, K1
-	KORTESTW K1, K1
-	JZ       ok1391
-	MOVQ     BX, ret+32(FP)
-	JMP      done1385
-
-ok1391:
-	VMOVUPS       (CX)(BX*4), Z12
-	VMOVUPS       64(CX)(BX*4), Z13
-	VMOVUPS       Z2, Z14
-	VFMADD213PS   Z1, Z12, Z14
-	VMOVUPS       Z2, Z15
-	VFMADD213PS   Z1, Z13, Z15
-	VSUBPS        Z1, Z14, Z16
-	VSUBPS        Z1, Z15, Z17
-	VFNMADD231PS  Z3, Z16, Z12
-	VFNMADD231PS  Z3, Z17, Z13
-	VFNMADD231PS  Z4, Z16, Z12
-	VFNMADD231PS  Z4, Z17, Z13
-	VFNMADD231PS  Z5, Z16, Z12
-	VFNMADD231PS  Z5, Z17, Z13
-	VMULPS        Z12, Z12, Z16
-	VMULPS        Z13, Z13, Z17
-	VPERMPS       Z6, Z14, Z18
-	VPERMPS       Z6, Z15, Z19
-	VPERMPS       Z7, Z14, Z20
-	VPERMPS       Z7, Z15, Z21
-	VFMADD231PS   Z16, Z18, Z20
-	VFMADD231PS   Z17, Z19, Z21
-	VPERMPS       Z8, Z14, Z18
-	VPERMPS       Z8, Z15, Z19
-	VFMADD231PS   Z16, Z20, Z18
-	VFMADD231PS   Z17, Z21, Z19
-	VPTESTMD.BCST constants<>+9280(SB), Z14, K1
-	VPTESTMD.BCST constants<>+9280(SB), Z15, K2
-	VMOVUPS       Z16, Z20
-	VFMADD213PS   Z9, Z18, Z20
-	VMOVUPS       Z17, Z21
-	VFMADD213PS   Z9, Z19, Z21
-	VMOVUPS       Z20, K1, Z18
-	VMOVUPS       Z21, K2, Z19
-	VMULPS        Z16, Z12, Z20
-	VMULPS        Z17, Z13, Z21
-	VMOVUPS       Z16, K1, Z20
-	VMOVUPS       Z17, K2, Z21
-	VMOVUPS       Z10, K1, Z12
-	VMOVUPS       Z10, K2, Z13
-	VFMADD231PS   Z20, Z18, Z12
-	VFMADD231PS   Z21, Z19, Z13
-	VPSLLD        $0x1e, Z14, Z14
-	VPSLLD        $0x1e, Z15, Z15
-	VANDPS        Z11, Z14, Z14
-	VANDPS        Z11, Z15, Z15
-	VXORPS        Z14, Z12, Z12
-	VXORPS        Z15, Z13, Z13
-	VMOVUPS       (AX)(BX*4), Z14
-	VFMADD231PS   Z12, Z0, Z14
-	VMOVUPS       Z14, (AX)(BX*4)
-	VMOVUPS       64(AX)(BX*4), Z12
-	VFMADD231PS   Z13, Z0, Z12
-	VMOVUPS       Z12, 64(AX)(BX*4)
-	ADDQ          $0x20, BX
-	CMPQ          BX, SI
-	JLE           many1386
-
-oneTest1388:
-	LEAQ -16(DX), SI
-	CMPQ BX, SI
-	JG   tail1389
-
-one1387:
-	VMOVUPS  (CX)(BX*4), Z12
-	VANDPS   constants<>+3264(SB), Z12, Z12
-	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
-	KORTESTW K1, K1
-	JZ       ok1392
-	MOVQ     BX, ret+32(FP)
-	JMP      done1385
-
-ok1392:
-	VMOVUPS       (CX)(BX*4), Z12
-	VMOVUPS       Z2, Z13
-	VFMADD213PS   Z1, Z12, Z13
-	VSUBPS        Z1, Z13, Z14
-	VFNMADD231PS  Z3, Z14, Z12
-	VFNMADD231PS  Z4, Z14, Z12
-	VFNMADD231PS  Z5, Z14, Z12
-	VMULPS        Z12, Z12, Z14
-	VPERMPS       Z6, Z13, Z15
-	VPERMPS       Z7, Z13, Z16
-	VFMADD231PS   Z14, Z15, Z16
-	VPERMPS       Z8, Z13, Z15
-	VFMADD231PS   Z14, Z16, Z15
-	VPTESTMD.BCST constants<>+9280(SB), Z13, K1
-	VMOVUPS       Z14, Z16
-	VFMADD213PS   Z9, Z15, Z16
-	VMOVUPS       Z16, K1, Z15
-	VMULPS        Z14, Z12, Z16
-	VMOVUPS       Z14, K1, Z16
-	VMOVUPS       Z10, K1, Z12
-	VFMADD231PS   Z16, Z15, Z12
-	VPSLLD        $0x1e, Z13, Z13
-	VANDPS        Z11, Z13, Z13
-	VXORPS        Z13, Z12, Z12
-	VMOVUPS       (AX)(BX*4), Z13
-	VFMADD231PS   Z12, Z0, Z13
-	VMOVUPS       Z13, (AX)(BX*4)
-	ADDQ          $0x10, BX
-	CMPQ          BX, SI
-	JLE           one1387
-
-tail1389:
-	MOVQ      DX, SI
-	SUBQ      BX, SI
-	JZ        done1390
-	MOVQ      $-1, DI
-	SHLXQ     SI, DI, DI
-	NOTQ      DI
-	KMOVW     DI, K1
-	VMOVUPS.Z (CX)(BX*4), K1, Z12
-	VANDPS    constants<>+3264(SB), Z12, Z12
-	VCMPPS    $0x16, constants<>+9216(SB), Z12, K2
-	KORTESTW  K2, K2
-	JZ        ok1393
-	MOVQ      BX, ret+32(FP)
-	JMP       done1385
-
-ok1393:
-	VMOVUPS.Z     (CX)(BX*4), K1, Z12
-	VMOVUPS       Z2, Z2
-	VFMADD213PS   Z1, Z12, Z2
-	VSUBPS        Z1, Z2, Z1
-	VFNMADD231PS  Z3, Z1, Z12
-	VFNMADD231PS  Z4, Z1, Z12
-	VFNMADD231PS  Z5, Z1, Z12
-	VMULPS        Z12, Z12, Z1
-	VPERMPS       Z6, Z2, Z3
-	VPERMPS       Z7, Z2, Z4
-	VFMADD231PS   Z1, Z3, Z4
-	VPERMPS       Z8, Z2, Z3
-	VFMADD231PS   Z1, Z4, Z3
-	VPTESTMD.BCST constants<>+9280(SB), Z2, K2
-	VMOVUPS       Z1, Z4
-	VFMADD213PS   Z9, Z3, Z4
-	VMOVUPS       Z4, K2, Z3
-	VMULPS        Z1, Z12, Z4
-	VMOVUPS       Z1, K2, Z4
-	VMOVUPS       Z10, K2, Z12
-	VFMADD231PS   Z4, Z3, Z12
-	VPSLLD        $0x1e, Z2, Z1
-	VANDPS        Z11, Z1, Z1
-	VXORPS        Z1, Z12, Z1
-	VMOVUPS.Z     (AX)(BX*4), K1, Z2
-	VFMADD231PS   Z1, Z0, Z2
-	VMOVUPS       Z2, K1, (AX)(BX*4)
-
-done1390:
-	MOVQ DX, ret+32(FP)
-
-done1385:
-	VZEROUPPER
-	RET
-
-// func addSinAVX2F32<>(n int, dst *float32, sign float32, x *float32) int
-// Requires: AVX, AVX2, FMA3
-TEXT ·addSinAVX2F32<>(SB), NOSPLIT, $0-40
-	VBROADCASTSS sign+16(FP), Y0
-	MOVQ         dst+8(FP), AX
-	MOVQ         x+24(FP), CX
-	MOVQ         n+0(FP), DX
-	VMOVUPS      constants<>+8704(SB), Y1
-	VMOVUPS      constants<>+8768(SB), Y2
-	XORQ         BX, BX
-	LEAQ         -16(DX), SI
-	TESTQ        SI, SI
-	JL           oneTest1397
-
-many1395:
-	VMOVUPS   (CX)(BX*4), Y3
-	VANDPS    constants<>+3264(SB), Y3, Y3
-	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
-	VMOVUPS   32(CX)(BX*4), Y4
-	VANDPS    constants<>+3264(SB), Y4, Y4
-	VCMPPS    $0x16, constants<>+9216(SB), Y4, Y4
-	VORPS     Y4, Y3, Y3
-	VMOVMSKPS Y3, DI
-	TESTL     DI, DI
-	JZ        ok1400
-	MOVQ      BX, ret+32(FP)
-	JMP       done1394
-
-ok1400:
-	VMOVUPS      (CX)(BX*4), Y3
-	VMOVUPS      32(CX)(BX*4), Y4
-	VMOVUPS      Y2, Y5
-	VFMADD213PS  Y1, Y3, Y5
-	VMOVUPS      Y2, Y6
-	VFMADD213PS  Y1, Y4, Y6
-	VSUBPS       Y1, Y5, Y7
-	VSUBPS       Y1, Y6, Y8
-	VFNMADD231PS constants<>+8832(SB), Y7, Y3
-	VFNMADD231PS constants<>+8832(SB), Y8, Y4
-	VFNMADD231PS constants<>+8896(SB), Y7, Y3
-	VFNMADD231PS constants<>+8896(SB), Y8, Y4
-	VFNMADD231PS constants<>+8960(SB), Y7, Y3
-	VFNMADD231PS constants<>+8960(SB), Y8, Y4
-	VMULPS       Y3, Y3, Y7
-	VMULPS       Y4, Y4, Y8
-	VBROADCASTSS constants<>+9344(SB), Y9
-	VFMADD213PS  constants<>+9408(SB), Y7, Y9
-	VBROADCASTSS constants<>+9344(SB), Y10
-	VFMADD213PS  constants<>+9408(SB), Y8, Y10
-	VFMADD213PS  constants<>+9472(SB), Y7, Y9
-	VFMADD213PS  constants<>+9472(SB), Y8, Y10
-	VMULPS       Y7, Y3, Y11
-	VMULPS       Y8, Y4, Y12
-	VFMADD231PS  Y11, Y9, Y3
-	VFMADD231PS  Y12, Y10, Y4
-	VBROADCASTSS constants<>+9536(SB), Y9
-	VFMADD213PS  constants<>+9600(SB), Y7, Y9
-	VBROADCASTSS constants<>+9536(SB), Y10
-	VFMADD213PS  constants<>+9600(SB), Y8, Y10
-	VFMADD213PS  constants<>+9664(SB), Y7, Y9
-	VFMADD213PS  constants<>+9664(SB), Y8, Y10
-	VFMADD213PS  constants<>+6272(SB), Y7, Y9
-	VFMADD213PS  constants<>+6272(SB), Y8, Y10
-	VFMADD213PS  constants<>+3520(SB), Y7, Y9
-	VFMADD213PS  constants<>+3520(SB), Y8, Y10
-	VPSLLD       $0x1f, Y5, Y7
-	VPSLLD       $0x1f, Y6, Y8
-	VBLENDVPS    Y7, Y9, Y3, Y3
-	VBLENDVPS    Y8, Y10, Y4, Y4
-	VPSLLD       $0x1e, Y5, Y5
-	VPSLLD       $0x1e, Y6, Y6
-	VANDPS       constants<>+448(SB), Y5, Y5
-	VANDPS       constants<>+448(SB), Y6, Y6
-	VXORPS       Y5, Y3, Y3
-	VXORPS       Y6, Y4, Y4
-	VMOVUPS      (AX)(BX*4), Y5
-	VFMADD231PS  Y3, Y0, Y5
-	VMOVUPS      Y5, (AX)(BX*4)
-	VMOVUPS      32(AX)(BX*4), Y3
-	VFMADD231PS  Y4, Y0, Y3
-	VMOVUPS      Y3, 32(AX)(BX*4)
-	ADDQ         $0x10, BX
-	CMPQ         BX, SI
-	JLE          many1395
-
-oneTest1397:
-	LEAQ -8(DX), SI
-	CMPQ BX, SI
-	JG   tail1398
-
-one1396:
-	VMOVUPS   (CX)(BX*4), Y3
-	VANDPS    constants<>+3264(SB), Y3, Y3
-	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
-	VMOVMSKPS Y3, DI
-	TESTL     DI, DI
-	JZ        ok1401
-	MOVQ      BX, ret+32(FP)
-	JMP       done1394
-
-ok1401:
-	VMOVUPS      (CX)(BX*4), Y3
-	VMOVUPS      Y2, Y4
-	VFMADD213PS  Y1, Y3, Y4
-	VSUBPS       Y1, Y4, Y5
-	VFNMADD231PS constants<>+8832(SB), Y5, Y3
-	VFNMADD231PS constants<>+8896(SB), Y5, Y3
-	VFNMADD231PS constants<>+8960(SB), Y5, Y3
-	VMULPS       Y3, Y3, Y5
-	VBROADCASTSS constants<>+9344(SB), Y6
-	VFMADD213PS  constants<>+9408(SB), Y5, Y6
-	VFMADD213PS  constants<>+9472(SB), Y5, Y6
-	VMULPS       Y5, Y3, Y7
-	VFMADD231PS  Y7, Y6, Y3
-	VBROADCASTSS constants<>+9536(SB), Y6
-	VFMADD213PS  constants<>+9600(SB), Y5, Y6
-	VFMADD213PS  constants<>+9664(SB), Y5, Y6
-	VFMADD213PS  constants<>+6272(SB), Y5, Y6
-	VFMADD213PS  constants<>+3520(SB), Y5, Y6
-	VPSLLD       $0x1f, Y4, Y5
-	VBLENDVPS    Y5, Y6, Y3, Y3
-	VPSLLD       $0x1e, Y4, Y4
-	VANDPS       constants<>+448(SB), Y4, Y4
-	VXORPS       Y4, Y3, Y3
-	VMOVUPS      (AX)(BX*4), Y4
-	VFMADD231PS  Y3, Y0, Y4
-	VMOVUPS      Y4, (AX)(BX*4)
-	ADDQ         $0x08, BX
-	CMPQ         BX, SI
-	JLE          one1396
-
-tail1398:
-	MOVQ       DX, SI
-	SUBQ       BX, SI
-	JZ         done1399
-	LEAQ       ones<>+32(SB), DI
-	SHLQ       $0x02, SI
-	SUBQ       SI, DI
-	VMOVUPS    (DI), Y3
-	VMASKMOVPS (CX)(BX*4), Y3, Y4
-	VANDPS     constants<>+3264(SB), Y4, Y4
-	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
-	VMOVMSKPS  Y4, SI
-	TESTL      SI, SI
-	JZ         ok1402
-	MOVQ       BX, ret+32(FP)
-	JMP        done1394
-
-ok1402:
-	VMASKMOVPS   (CX)(BX*4), Y3, Y4
-	VMOVUPS      Y2, Y2
-	VFMADD213PS  Y1, Y4, Y2
-	VSUBPS       Y1, Y2, Y1
-	VFNMADD231PS constants<>+8832(SB), Y1, Y4
-	VFNMADD231PS constants<>+8896(SB), Y1, Y4
-	VFNMADD231PS constants<>+8960(SB), Y1, Y4
-	VMULPS       Y4, Y4, Y1
-	VBROADCASTSS constants<>+9344(SB), Y5
-	VFMADD213PS  constants<>+9408(SB), Y1, Y5
-	VFMADD213PS  constants<>+9472(SB), Y1, Y5
-	VMULPS       Y1, Y4, Y6
-	VFMADD231PS  Y6, Y5, Y4
-	VBROADCASTSS constants<>+9536(SB), Y5
-	VFMADD213PS  constants<>+9600(SB), Y1, Y5
-	VFMADD213PS  constants<>+9664(SB), Y1, Y5
-	VFMADD213PS  constants<>+6272(SB), Y1, Y5
-	VFMADD213PS  constants<>+3520(SB), Y1, Y5
-	VPSLLD       $0x1f, Y2, Y1
-	VBLENDVPS    Y1, Y5, Y4, Y1
-	VPSLLD       $0x1e, Y2, Y2
-	VANDPS       constants<>+448(SB), Y2, Y2
-	VXORPS       Y2, Y1, Y1
-	VMASKMOVPS   (AX)(BX*4), Y3, Y2
-	VFMADD231PS  Y1, Y0, Y2
-	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
-
-done1399:
-	MOVQ DX, ret+32(FP)
-
-done1394:
-	VZEROUPPER
-	RET
-
-// func addSinProductAVX512F64<>(n int, dst *float64, sign float64, x *float64, from *float64) int
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·addSinProductAVX512F64<>(SB), NOSPLIT, $0-48
-	VBROADCASTSD sign+16(FP), Z0
-	MOVQ         dst+8(FP), AX
-	MOVQ         x+24(FP), CX
-	MOVQ         from+32(FP), DX
-	MOVQ         n+0(FP), BX
-	VMOVUPS      constants<>+6976(SB), Z1
-	VMOVUPS      constants<>+6912(SB), Z2
-	VMOVUPS      constants<>+8000(SB), Z3
-	VMOVUPS      constants<>+8064(SB), Z4
-	VMOVUPS      constants<>+8128(SB), Z5
-	VMOVUPS      constants<>+8192(SB), Z6
-	VMOVUPS      constants<>+8256(SB), Z7
-	VMOVUPS      constants<>+8320(SB), Z8
-	VMOVUPS      constants<>+8384(SB), Z9
-	VMOVUPS      constants<>+8448(SB), Z10
-	VMOVUPS      constants<>+8512(SB), Z11
-	VMOVUPS      constants<>+8576(SB), Z12
-	VMOVUPS      constants<>+3392(SB), Z13
-	VMOVUPS      constants<>+256(SB), Z14
-	XORQ         SI, SI
-	LEAQ         -16(BX), DI
-	TESTQ        DI, DI
-	JL           oneTest1406
-
-many1404:
-	VMOVUPS  (CX)(SI*8), Z15
-	VANDPD   constants<>+3200(SB), Z15, Z15
-	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
-	VMOVUPS  64(CX)(SI*8), Z15
-	VANDPD   constants<>+3200(SB), Z15, Z15
-	VCMPPD   $0x16, constants<>+6848(SB), Z15, K2
-	KORW     K2, K1, K1
-	KORTESTW K1, K1
-	JZ       ok1409
-	MOVQ     SI, ret+40(FP)
-	JMP      done1403
-
-ok1409:
-	VMOVUPS       (CX)(SI*8), Z15
-	VMOVUPS       64(CX)(SI*8), Z16
-	VMOVUPS       Z2, Z17
-	VFMADD213PD   Z1, Z15, Z17
-	VMOVUPS       Z2, Z18
-	VFMADD213PD   Z1, Z16, Z18
-	VSUBPD        Z1, Z17, Z19
-	VSUBPD        Z1, Z18, Z20
-	VFNMADD231PD  Z3, Z19, Z15
-	VFNMADD231PD  Z3, Z20, Z16
-	VFNMADD231PD  Z4, Z19, Z15
-	VFNMADD231PD  Z4, Z20, Z16
-	VFNMADD231PD  Z5, Z19, Z15
-	VFNMADD231PD  Z5, Z20, Z16
-	VMULPD        Z15, Z15, Z19
-	VMULPD        Z16, Z16, Z20
-	VPERMPD       Z6, Z17, Z21
-	VPERMPD       Z6, Z18, Z22
-	VPERMPD       Z7, Z17, Z23
-	VPERMPD       Z7, Z18, Z24
-	VFMADD231PD   Z19, Z21, Z23
-	VFMADD231PD   Z20, Z22, Z24
-	VPERMPD       Z8, Z17, Z21
-	VPERMPD       Z8, Z18, Z22
-	VFMADD231PD   Z19, Z23, Z21
-	VFMADD231PD   Z20, Z24, Z22
-	VPERMPD       Z9, Z17, Z23
-	VPERMPD       Z9, Z18, Z24
-	VFMADD231PD   Z19, Z21, Z23
-	VFMADD231PD   Z20, Z22, Z24
-	VPERMPD       Z10, Z17, Z21
-	VPERMPD       Z10, Z18, Z22
-	VFMADD231PD   Z19, Z23, Z21
-	VFMADD231PD   Z20, Z24, Z22
-	VPERMPD       Z11, Z17, Z23
-	VPERMPD       Z11, Z18, Z24
-	VFMADD231PD   Z19, Z21, Z23
-	VFMADD231PD   Z20, Z22, Z24
-	VPTESTMQ.BCST constants<>+8640(SB), Z17, K1
-	VPTESTMQ.BCST constants<>+8640(SB), Z18, K2
-	VMOVUPS       Z19, Z21
-	VFMADD213PD   Z12, Z23, Z21
-	VMOVUPS       Z20, Z22
-	VFMADD213PD   Z12, Z24, Z22
-	VMOVUPD       Z21, K1, Z23
-	VMOVUPD       Z22, K2, Z24
-	VMULPD        Z19, Z15, Z21
-	VMULPD        Z20, Z16, Z22
-	VMOVUPD       Z19, K1, Z21
-	VMOVUPD       Z20, K2, Z22
-	VMOVUPD       Z13, K1, Z15
-	VMOVUPD       Z13, K2, Z16
-	VFMADD231PD   Z21, Z23, Z15
-	VFMADD231PD   Z22, Z24, Z16
-	VPSLLQ        $0x3e, Z17, Z17
-	VPSLLQ        $0x3e, Z18, Z18
-	VANDPD        Z14, Z17, Z17
-	VANDPD        Z14, Z18, Z18
-	VXORPD        Z17, Z15, Z15
-	VXORPD        Z18, Z16, Z16
-	VMOVUPS       (DX)(SI*8), Z17
-	VMULPD        Z17, Z15, Z15
-	VMOVUPS       (AX)(SI*8), Z17
-	VFMADD231PD   Z15, Z0, Z17
-	VMOVUPS       Z17, (AX)(SI*8)
-	VMOVUPS       64(DX)(SI*8), Z15
-	VMULPD        Z15, Z16, Z16
-	VMOVUPS       64(AX)(SI*8), Z15
-	VFMADD231PD   Z16, Z0, Z15
-	VMOVUPS       Z15, 64(AX)(SI*8)
-	ADDQ          $0x10, SI
-	CMPQ          SI, DI
-	JLE           many1404
-
-oneTest1406:
-	LEAQ -8(BX), DI
-	CMPQ SI, DI
-	JG   tail1407
-
-one1405:
-	VMOVUPS  (CX)(SI*8), Z15
-	VANDPD   constants<>+3200(SB), Z15, Z15
-	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
-	KORTESTW K1, K1
-	JZ       ok1410
-	MOVQ     SI, ret+40(FP)
-	JMP      done1403
-
-ok1410:
-	VMOVUPS       (CX)(SI*8), Z15
-	VMOVUPS       Z2, Z16
-	VFMADD213PD   Z1, Z15, Z16
-	VSUBPD        Z1, Z16, Z17
-	VFNMADD231PD  Z3, Z17, Z15
-	VFNMADD231PD  Z4, Z17, Z15
-	VFNMADD231PD  Z5, Z17, Z15
-	VMULPD        Z15, Z15, Z17
-	VPERMPD       Z6, Z16, Z18
-	VPERMPD       Z7, Z16, Z19
-	VFMADD231PD   Z17, Z18, Z19
-	VPERMPD       Z8, Z16, Z18
-	VFMADD231PD   Z17, Z19, Z18
-	VPERMPD       Z9, Z16, Z19
-	VFMADD231PD   Z17, Z18, Z19
-	VPERMPD       Z10, Z16, Z18
-	VFMADD231PD   Z17, Z19, Z18
-	VPERMPD       Z11, Z16, Z19
-	VFMADD231PD   Z17, Z18, Z19
-	VPTESTMQ.BCST constants<>+8640(SB), Z16, K1
-	VMOVUPS       Z17, Z18
-	VFMADD213PD   Z12, Z19, Z18
-	VMOVUPD       Z18, K1, Z19
-	VMULPD        Z17, Z15, Z18
-	VMOVUPD       Z17, K1, Z18
-	VMOVUPD       Z13, K1, Z15
-	VFMADD231PD   Z18, Z19, Z15
-	VPSLLQ        $0x3e, Z16, Z16
-	VANDPD        Z14, Z16, Z16
-	VXORPD        Z16, Z15, Z15
-	VMOVUPS       (DX)(SI*8), Z16
-	VMULPD        Z16, Z15, Z15
-	VMOVUPS       (AX)(SI*8), Z16
-	VFMADD231PD   Z15, Z0, Z16
-	VMOVUPS       Z16, (AX)(SI*8)
-	ADDQ          $0x08, SI
-	CMPQ          SI, DI
-	JLE           one1405
-
-tail1407:
-	MOVQ      BX, DI
-	SUBQ      SI, DI
-	JZ        done1408
-	MOVQ      $-1, R8
-	SHLXQ     DI, R8, R8
-	NOTQ      R8
-	KMOVW     R8, K1
-	VMOVUPD.Z (CX)(SI*8), K1, Z15
-	VANDPD    constants<>+3200(SB), Z15, Z15
-	VCMPPD    $0x16, constants<>+6848(SB), Z15, K2
-	KORTESTW  K2, K2
-	JZ        ok1411
-	MOVQ      SI, ret+40(FP)
-	JMP       done1403
-
-ok1411:
-	VMOVUPD.Z     (CX)(SI*8), K1, Z15
-	VMOVUPS       Z2, Z2
-	VFMADD213PD   Z1, Z15, Z2
-	VSUBPD        Z1, Z2, Z1
-	VFNMADD231PD  Z3, Z1, Z15
-	VFNMADD231PD  Z4, Z1, Z15
-	VFNMADD231PD  Z5, Z1, Z15
-	VMULPD        Z15, Z15, Z1
-	VPERMPD       Z6, Z2, Z3
-	VPERMPD       Z7, Z2, Z4
-	VFMADD231PD   Z1, Z3, Z4
-	VPERMPD       Z8, Z2, Z3
-	VFMADD231PD   Z1, Z4, Z3
-	VPERMPD       Z9, Z2, Z4
-	VFMADD231PD   Z1, Z3, Z4
-	VPERMPD       Z10, Z2, Z3
-	VFMADD231PD   Z1, Z4, Z3
-	VPERMPD       Z11, Z2, Z4
-	VFMADD231PD   Z1, Z3, Z4
-	VPTESTMQ.BCST constants<>+8640(SB), Z2, K2
-	VMOVUPS       Z1, Z3
-	VFMADD213PD   Z12, Z4, Z3
-	VMOVUPD       Z3, K2, Z4
-	VMULPD        Z1, Z15, Z3
-	VMOVUPD       Z1, K2, Z3
-	VMOVUPD       Z13, K2, Z15
-	VFMADD231PD   Z3, Z4, Z15
-	VPSLLQ        $0x3e, Z2, Z1
-	VANDPD        Z14, Z1, Z1
-	VXORPD        Z1, Z15, Z1
-	VMOVUPD.Z     (DX)(SI*8), K1, Z2
-	VMULPD        Z2, Z1, Z1
-	VMOVUPD.Z     (AX)(SI*8), K1, Z2
-	VFMADD231PD   Z1, Z0, Z2
-	VMOVUPD       Z2, K1, (AX)(SI*8)
-
-done1408:
-	MOVQ BX, ret+40(FP)
-
-done1403:
-	VZEROUPPER
-	RET
-
-// func addSinProductAVX2F64<>(n int, dst *float64, sign float64, x *float64, from *float64) int
-// Requires: AVX, AVX2, FMA3
-TEXT ·addSinProductAVX2F64<>(SB), NOSPLIT, $0-48
-	VBROADCASTSD sign+16(FP), Y0
-	MOVQ         dst+8(FP), AX
-	MOVQ         x+24(FP), CX
-	MOVQ         from+32(FP), DX
-	MOVQ         n+0(FP), BX
-	VMOVUPS      constants<>+6976(SB), Y1
-	VMOVUPS      constants<>+6912(SB), Y2
-	XORQ         SI, SI
-	LEAQ         -8(BX), DI
-	TESTQ        DI, DI
-	JL           oneTest1415
-
-many1413:
-	VMOVUPS   (CX)(SI*8), Y3
-	VANDPD    constants<>+3200(SB), Y3, Y3
-	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
-	VMOVUPS   32(CX)(SI*8), Y4
-	VANDPD    constants<>+3200(SB), Y4, Y4
-	VCMPPD    $0x16, constants<>+6848(SB), Y4, Y4
-	VORPS     Y4, Y3, Y3
-	VMOVMSKPS Y3, R8
-	TESTL     R8, R8
-	JZ        ok1418
-	MOVQ      SI, ret+40(FP)
-	JMP       done1412
-
-ok1418:
-	VMOVUPS      (CX)(SI*8), Y3
-	VMOVUPS      32(CX)(SI*8), Y4
-	VMOVUPS      Y2, Y5
-	VFMADD213PD  Y1, Y3, Y5
-	VMOVUPS      Y2, Y6
-	VFMADD213PD  Y1, Y4, Y6
-	VSUBPD       Y1, Y5, Y7
-	VSUBPD       Y1, Y6, Y8
-	VFNMADD231PD constants<>+8000(SB), Y7, Y3
-	VFNMADD231PD constants<>+8000(SB), Y8, Y4
-	VFNMADD231PD constants<>+8064(SB), Y7, Y3
-	VFNMADD231PD constants<>+8064(SB), Y8, Y4
-	VFNMADD231PD constants<>+8128(SB), Y7, Y3
-	VFNMADD231PD constants<>+8128(SB), Y8, Y4
-	VMULPD       Y3, Y3, Y7
-	VMULPD       Y4, Y4, Y8
-	VBROADCASTSD constants<>+7232(SB), Y9
-	VFMADD213PD  constants<>+7360(SB), Y7, Y9
-	VBROADCASTSD constants<>+7232(SB), Y10
-	VFMADD213PD  constants<>+7360(SB), Y8, Y10
-	VFMADD213PD  constants<>+7488(SB), Y7, Y9
-	VFMADD213PD  constants<>+7488(SB), Y8, Y10
-	VFMADD213PD  constants<>+7616(SB), Y7, Y9
-	VFMADD213PD  constants<>+7616(SB), Y8, Y10
-	VFMADD213PD  constants<>+7744(SB), Y7, Y9
-	VFMADD213PD  constants<>+7744(SB), Y8, Y10
-	VFMADD213PD  constants<>+7872(SB), Y7, Y9
-	VFMADD213PD  constants<>+7872(SB), Y8, Y10
-	VMULPD       Y7, Y3, Y11
-	VMULPD       Y8, Y4, Y12
-	VFMADD231PD  Y11, Y9, Y3
-	VFMADD231PD  Y12, Y10, Y4
-	VBROADCASTSD constants<>+7296(SB), Y9
-	VFMADD213PD  constants<>+7424(SB), Y7, Y9
-	VBROADCASTSD constants<>+7296(SB), Y10
-	VFMADD213PD  constants<>+7424(SB), Y8, Y10
-	VFMADD213PD  constants<>+7552(SB), Y7, Y9
-	VFMADD213PD  constants<>+7552(SB), Y8, Y10
-	VFMADD213PD  constants<>+7680(SB), Y7, Y9
-	VFMADD213PD  constants<>+7680(SB), Y8, Y10
-	VFMADD213PD  constants<>+7808(SB), Y7, Y9
-	VFMADD213PD  constants<>+7808(SB), Y8, Y10
-	VFMADD213PD  constants<>+7936(SB), Y7, Y9
-	VFMADD213PD  constants<>+7936(SB), Y8, Y10
-	VFMADD213PD  constants<>+8576(SB), Y7, Y9
-	VFMADD213PD  constants<>+8576(SB), Y8, Y10
-	VFMADD213PD  constants<>+3392(SB), Y7, Y9
-	VFMADD213PD  constants<>+3392(SB), Y8, Y10
-	VPSLLQ       $0x3f, Y5, Y7
-	VPSLLQ       $0x3f, Y6, Y8
-	VBLENDVPD    Y7, Y9, Y3, Y3
-	VBLENDVPD    Y8, Y10, Y4, Y4
-	VPSLLQ       $0x3e, Y5, Y5
-	VPSLLQ       $0x3e, Y6, Y6
-	VANDPD       constants<>+256(SB), Y5, Y5
-	VANDPD       constants<>+256(SB), Y6, Y6
-	VXORPD       Y5, Y3, Y3
-	VXORPD       Y6, Y4, Y4
-	VMOVUPS      (DX)(SI*8), Y5
-	VMULPD       Y5, Y3, Y3
-	VMOVUPS      (AX)(SI*8), Y5
-	VFMADD231PD  Y3, Y0, Y5
-	VMOVUPS      Y5, (AX)(SI*8)
-	VMOVUPS      32(DX)(SI*8), Y3
-	VMULPD       Y3, Y4, Y4
-	VMOVUPS      32(AX)(SI*8), Y3
-	VFMADD231PD  Y4, Y0, Y3
-	VMOVUPS      Y3, 32(AX)(SI*8)
-	ADDQ         $0x08, SI
-	CMPQ         SI, DI
-	JLE          many1413
-
-oneTest1415:
-	LEAQ -4(BX), DI
-	CMPQ SI, DI
-	JG   tail1416
-
-one1414:
-	VMOVUPS   (CX)(SI*8), Y3
-	VANDPD    constants<>+3200(SB), Y3, Y3
-	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
-	VMOVMSKPS Y3, R8
-	TESTL     R8, R8
-	JZ        ok1419
-	MOVQ      SI, ret+40(FP)
-	JMP       done1412
-
-ok1419:
-	VMOVUPS      (CX)(SI*8), Y3
-	VMOVUPS      Y2, Y4
-	VFMADD213PD  Y1, Y3, Y4
-	VSUBPD       Y1, Y4, Y5
-	VFNMADD231PD constants<>+8000(SB), Y5, Y3
-	VFNMADD231PD constants<>+8064(SB), Y5, Y3
-	VFNMADD231PD constants<>+8128(SB), Y5, Y3
-	VMULPD       Y3, Y3, Y5
-	VBROADCASTSD constants<>+7232(SB), Y6
-	VFMADD213PD  constants<>+7360(SB), Y5, Y6
-	VFMADD213PD  constants<>+7488(SB), Y5, Y6
-	VFMADD213PD  constants<>+7616(SB), Y5, Y6
-	VFMADD213PD  constants<>+7744(SB), Y5, Y6
-	VFMADD213PD  constants<>+7872(SB), Y5, Y6
-	VMULPD       Y5, Y3, Y7
-	VFMADD231PD  Y7, Y6, Y3
-	VBROADCASTSD constants<>+7296(SB), Y6
-	VFMADD213PD  constants<>+7424(SB), Y5, Y6
-	VFMADD213PD  constants<>+7552(SB), Y5, Y6
-	VFMADD213PD  constants<>+7680(SB), Y5, Y6
-	VFMADD213PD  constants<>+7808(SB), Y5, Y6
-	VFMADD213PD  constants<>+7936(SB), Y5, Y6
-	VFMADD213PD  constants<>+8576(SB), Y5, Y6
-	VFMADD213PD  constants<>+3392(SB), Y5, Y6
-	VPSLLQ       $0x3f, Y4, Y5
-	VBLENDVPD    Y5, Y6, Y3, Y3
-	VPSLLQ       $0x3e, Y4, Y4
-	VANDPD       constants<>+256(SB), Y4, Y4
-	VXORPD       Y4, Y3, Y3
-	VMOVUPS      (DX)(SI*8), Y4
-	VMULPD       Y4, Y3, Y3
-	VMOVUPS      (AX)(SI*8), Y4
-	VFMADD231PD  Y3, Y0, Y4
-	VMOVUPS      Y4, (AX)(SI*8)
-	ADDQ         $0x04, SI
-	CMPQ         SI, DI
-	JLE          one1414
-
-tail1416:
-	MOVQ       BX, DI
-	SUBQ       SI, DI
-	JZ         done1417
-	LEAQ       ones<>+32(SB), R8
-	SHLQ       $0x03, DI
-	SUBQ       DI, R8
-	VMOVUPS    (R8), Y3
-	VMASKMOVPD (CX)(SI*8), Y3, Y4
-	VANDPD     constants<>+3200(SB), Y4, Y4
-	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
-	VMOVMSKPS  Y4, DI
-	TESTL      DI, DI
-	JZ         ok1420
-	MOVQ       SI, ret+40(FP)
-	JMP        done1412
-
-ok1420:
-	VMASKMOVPD   (CX)(SI*8), Y3, Y4
-	VMOVUPS      Y2, Y2
-	VFMADD213PD  Y1, Y4, Y2
-	VSUBPD       Y1, Y2, Y1
-	VFNMADD231PD constants<>+8000(SB), Y1, Y4
-	VFNMADD231PD constants<>+8064(SB), Y1, Y4
-	VFNMADD231PD constants<>+8128(SB), Y1, Y4
-	VMULPD       Y4, Y4, Y1
-	VBROADCASTSD constants<>+7232(SB), Y5
-	VFMADD213PD  constants<>+7360(SB), Y1, Y5
-	VFMADD213PD  constants<>+7488(SB), Y1, Y5
-	VFMADD213PD  constants<>+7616(SB), Y1, Y5
-	VFMADD213PD  constants<>+7744(SB), Y1, Y5
-	VFMADD213PD  constants<>+7872(SB), Y1, Y5
-	VMULPD       Y1, Y4, Y6
-	VFMADD231PD  Y6, Y5, Y4
-	VBROADCASTSD constants<>+7296(SB), Y5
-	VFMADD213PD  constants<>+7424(SB), Y1, Y5
-	VFMADD213PD  constants<>+7552(SB), Y1, Y5
-	VFMADD213PD  constants<>+7680(SB), Y1, Y5
-	VFMADD213PD  constants<>+7808(SB), Y1, Y5
-	VFMADD213PD  constants<>+7936(SB), Y1, Y5
-	VFMADD213PD  constants<>+8576(SB), Y1, Y5
-	VFMADD213PD  constants<>+3392(SB), Y1, Y5
-	VPSLLQ       $0x3f, Y2, Y1
-	VBLENDVPD    Y1, Y5, Y4, Y1
-	VPSLLQ       $0x3e, Y2, Y2
-	VANDPD       constants<>+256(SB), Y2, Y2
-	VXORPD       Y2, Y1, Y1
-	VMASKMOVPD   (DX)(SI*8), Y3, Y2
-	VMULPD       Y2, Y1, Y1
-	VMASKMOVPD   (AX)(SI*8), Y3, Y2
-	VFMADD231PD  Y1, Y0, Y2
-	VMASKMOVPD   Y2, Y3, (AX)(SI*8)
-
-done1417:
-	MOVQ BX, ret+40(FP)
-
-done1412:
-	VZEROUPPER
-	RET
-
-// func addSinProductAVX512F32<>(n int, dst *float32, sign float32, x *float32, from *float32) int
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·addSinProductAVX512F32<>(SB), NOSPLIT, $0-48
-	VBROADCASTSS sign+16(FP), Z0
-	MOVQ         dst+8(FP), AX
-	MOVQ         x+24(FP), CX
-	MOVQ         from+32(FP), DX
-	MOVQ         n+0(FP), BX
-	VMOVUPS      constants<>+8704(SB), Z1
-	VMOVUPS      constants<>+8768(SB), Z2
-	VMOVUPS      constants<>+8832(SB), Z3
-	VMOVUPS      constants<>+8896(SB), Z4
-	VMOVUPS      constants<>+8960(SB), Z5
-	VMOVUPS      constants<>+9024(SB), Z6
-	VMOVUPS      constants<>+9088(SB), Z7
-	VMOVUPS      constants<>+9152(SB), Z8
-	VMOVUPS      constants<>+6272(SB), Z9
-	VMOVUPS      constants<>+3520(SB), Z10
-	VMOVUPS      constants<>+448(SB), Z11
-	XORQ         SI, SI
-	LEAQ         -32(BX), DI
-	TESTQ        DI, DI
-	JL           oneTest1424
-
-many1422:
-	VMOVUPS  (CX)(SI*4), Z12
-	VANDPS   constants<>+3264(SB), Z12, Z12
-	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
-	VMOVUPS  64(CX)(SI*4), Z12
-	VANDPS   constants<>+3264(SB), Z12, Z12
-	VCMPPS   $0x16, constants<>+9216(SB), Z12, K2
-	KORW     K2, K1, K1
-	KORTESTW K1, K1
-	JZ       ok1427
-	MOVQ     SI, ret+40(FP)
-	JMP      done1421
-
-ok1427:
-	VMOVUPS       (CX)(SI*4), Z12
-	VMOVUPS       64(CX)(SI*4), Z13
-	VMOVUPS       Z2, Z14
-	VFMADD213PS   Z1, Z12, Z14
-	VMOVUPS       Z2, Z15
-	VFMADD213PS   Z1, Z13, Z15
-	VSUBPS        Z1, Z14, Z16
-	VSUBPS        Z1, Z15, Z17
-	VFNMADD231PS  Z3, Z16, Z12
-	VFNMADD231PS  Z3, Z17, Z13
-	VFNMADD231PS  Z4, Z16, Z12
-	VFNMADD231PS  Z4, Z17, Z13
-	VFNMADD231PS  Z5, Z16, Z12
-	VFNMADD231PS  Z5, Z17, Z13
-	VMULPS        Z12, Z12, Z16
-	VMULPS        Z13, Z13, Z17
-	VPERMPS       Z6, Z14, Z18
-	VPERMPS       Z6, Z15, Z19
-	VPERMPS       Z7, Z14, Z20
-	VPERMPS       Z7, Z15, Z21
-	VFMADD231PS   Z16, Z18, Z20
-	VFMADD231PS   Z17, Z19, Z21
-	VPERMPS       Z8, Z14, Z18
-	VPERMPS       Z8, Z15, Z19
-	VFMADD231PS   Z16, Z20, Z18
-	VFMADD231PS   Z17, Z21, Z19
-	VPTESTMD.BCST constants<>+9280(SB), Z14, K1
-	VPTESTMD.BCST constants<>+9280(SB), Z15, K2
-	VMOVUPS       Z16, Z20
-	VFMADD213PS   Z9, Z18, Z20
-	VMOVUPS       Z17, Z21
-	VFMADD213PS   Z9, Z19, Z21
-	VMOVUPS       Z20, K1, Z18
-	VMOVUPS       Z21, K2, Z19
-	VMULPS        Z16, Z12, Z20
-	VMULPS        Z17, Z13, Z21
-	VMOVUPS       Z16, K1, Z20
-	VMOVUPS       Z17, K2, Z21
-	VMOVUPS       Z10, K1, Z12
-	VMOVUPS       Z10, K2, Z13
-	VFMADD231PS   Z20, Z18, Z12
-	VFMADD231PS   Z21, Z19, Z13
-	VPSLLD        $0x1e, Z14, Z14
-	VPSLLD        $0x1e, Z15, Z15
-	VANDPS        Z11, Z14, Z14
-	VANDPS        Z11, Z15, Z15
-	VXORPS        Z14, Z12, Z12
-	VXORPS        Z15, Z13, Z13
-	VMOVUPS       (DX)(SI*4), Z14
-	VMULPS        Z14, Z12, Z12
-	VMOVUPS       (AX)(SI*4), Z14
-	VFMADD231PS   Z12, Z0, Z14
-	VMOVUPS       Z14, (AX)(SI*4)
-	VMOVUPS       64(DX)(SI*4), Z12
-	VMULPS        Z12, Z13, Z13
-	VMOVUPS       64(AX)(SI*4), Z12
-	VFMADD231PS   Z13, Z0, Z12
-	VMOVUPS       Z12, 64(AX)(SI*4)
-	ADDQ          $0x20, SI
-	CMPQ          SI, DI
-	JLE           many1422
-
-oneTest1424:
-	LEAQ -16(BX), DI
-	CMPQ SI, DI
-	JG   tail1425
-
-one1423:
-	VMOVUPS  (CX)(SI*4), Z12
-	VANDPS   constants<>+3264(SB), Z12, Z12
-	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
-	KORTESTW K1, K1
-	JZ       ok1428
-	MOVQ     SI, ret+40(FP)
-	JMP      done1421
-
-ok1428:
-	VMOVUPS       (CX)(SI*4), Z12
-	VMOVUPS       Z2, Z13
-	VFMADD213PS   Z1, Z12, Z13
-	VSUBPS        Z1, Z13, Z14
-	VFNMADD231PS  Z3, Z14, Z12
-	VFNMADD231PS  Z4, Z14, Z12
-	VFNMADD231PS  Z5, Z14, Z12
-	VMULPS        Z12, Z12, Z14
-	VPERMPS       Z6, Z13, Z15
-	VPERMPS       Z7, Z13, Z16
-	VFMADD231PS   Z14, Z15, Z16
-	VPERMPS       Z8, Z13, Z15
-	VFMADD231PS   Z14, Z16, Z15
-	VPTESTMD.BCST constants<>+9280(SB), Z13, K1
-	VMOVUPS       Z14, Z16
-	VFMADD213PS   Z9, Z15, Z16
-	VMOVUPS       Z16, K1, Z15
-	VMULPS        Z14, Z12, Z16
-	VMOVUPS       Z14, K1, Z16
-	VMOVUPS       Z10, K1, Z12
-	VFMADD231PS   Z16, Z15, Z12
-	VPSLLD        $0x1e, Z13, Z13
-	VANDPS        Z11, Z13, Z13
-	VXORPS        Z13, Z12, Z12
-	VMOVUPS       (DX)(SI*4), Z13
-	VMULPS        Z13, Z12, Z12
-	VMOVUPS       (AX)(SI*4), Z13
-	VFMADD231PS   Z12, Z0, Z13
-	VMOVUPS       Z13, (AX)(SI*4)
-	ADDQ          $0x10, SI
-	CMPQ          SI, DI
-	JLE           one1423
-
-tail1425:
-	MOVQ      BX, DI
-	SUBQ      SI, DI
-	JZ        done1426
-	MOVQ      $-1, R8
-	SHLXQ     DI, R8, R8
-	NOTQ      R8
-	KMOVW     R8, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z12
-	VANDPS    constants<>+3264(SB), Z12, Z12
-	VCMPPS    $0x16, constants<>+9216(SB), Z12, K2
-	KORTESTW  K2, K2
-	JZ        ok1429
-	MOVQ      SI, ret+40(FP)
-	JMP       done1421
-
-ok1429:
-	VMOVUPS.Z     (CX)(SI*4), K1, Z12
-	VMOVUPS       Z2, Z2
-	VFMADD213PS   Z1, Z12, Z2
-	VSUBPS        Z1, Z2, Z1
-	VFNMADD231PS  Z3, Z1, Z12
-	VFNMADD231PS  Z4, Z1, Z12
-	VFNMADD231PS  Z5, Z1, Z12
-	VMULPS        Z12, Z12, Z1
-	VPERMPS       Z6, Z2, Z3
-	VPERMPS       Z7, Z2, Z4
-	VFMADD231PS   Z1, Z3, Z4
-	VPERMPS       Z8, Z2, Z3
-	VFMADD231PS   Z1, Z4, Z3
-	VPTESTMD.BCST constants<>+9280(SB), Z2, K2
-	VMOVUPS       Z1, Z4
-	VFMADD213PS   Z9, Z3, Z4
-	VMOVUPS       Z4, K2, Z3
-	VMULPS        Z1, Z12, Z4
-	VMOVUPS       Z1, K2, Z4
-	VMOVUPS       Z10, K2, Z12
-	VFMADD231PS   Z4, Z3, Z12
-	VPSLLD        $0x1e, Z2, Z1
-	VANDPS        Z11, Z1, Z1
-	VXORPS        Z1, Z12, Z1
-	VMOVUPS.Z     (DX)(SI*4), K1, Z2
-	VMULPS        Z2, Z1, Z1
-	VMOVUPS.Z     (AX)(SI*4), K1, Z2
-	VFMADD231PS   Z1, Z0, Z2
-	VMOVUPS       Z2, K1, (AX)(SI*4)
-
-done1426:
-	MOVQ BX, ret+40(FP)
-
-done1421:
-	VZEROUPPER
-	RET
-
-// func addSinProductAVX2F32<>(n int, dst *float32, sign float32, x *float32, from *float32) int
-// Requires: AVX, AVX2, FMA3
-TEXT ·addSinProductAVX2F32<>(SB), NOSPLIT, $0-48
-	VBROADCASTSS sign+16(FP), Y0
-	MOVQ         dst+8(FP), AX
-	MOVQ         x+24(FP), CX
-	MOVQ         from+32(FP), DX
-	MOVQ         n+0(FP), BX
-	VMOVUPS      constants<>+8704(SB), Y1
-	VMOVUPS      constants<>+8768(SB), Y2
-	XORQ         SI, SI
-	LEAQ         -16(BX), DI
-	TESTQ        DI, DI
-	JL           oneTest1433
-
-many1431:
-	VMOVUPS   (CX)(SI*4), Y3
-	VANDPS    constants<>+3264(SB), Y3, Y3
-	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
-	VMOVUPS   32(CX)(SI*4), Y4
-	VANDPS    constants<>+3264(SB), Y4, Y4
-	VCMPPS    $0x16, constants<>+9216(SB), Y4, Y4
-	VORPS     Y4, Y3, Y3
-	VMOVMSKPS Y3, R8
-	TESTL     R8, R8
-	JZ        ok1436
-	MOVQ      SI, ret+40(FP)
-	JMP       done1430
-
-ok1436:
-	VMOVUPS      (CX)(SI*4), Y3
-	VMOVUPS      32(CX)(SI*4), Y4
-	VMOVUPS      Y2, Y5
-	VFMADD213PS  Y1, Y3, Y5
-	VMOVUPS      Y2, Y6
-	VFMADD213PS  Y1, Y4, Y6
-	VSUBPS       Y1, Y5, Y7
-	VSUBPS       Y1, Y6, Y8
-	VFNMADD231PS constants<>+8832(SB), Y7, Y3
-	VFNMADD231PS constants<>+8832(SB), Y8, Y4
-	VFNMADD231PS constants<>+8896(SB), Y7, Y3
-	VFNMADD231PS constants<>+8896(SB), Y8, Y4
-	VFNMADD231PS constants<>+8960(SB), Y7, Y3
-	VFNMADD231PS constants<>+8960(SB), Y8, Y4
-	VMULPS       Y3, Y3, Y7
-	VMULPS       Y4, Y4, Y8
-	VBROADCASTSS constants<>+9344(SB), Y9
-	VFMADD213PS  constants<>+9408(SB), Y7, Y9
-	VBROADCASTSS constants<>+9344(SB), Y10
-	VFMADD213PS  constants<>+9408(SB), Y8, Y10
-	VFMADD213PS  constants<>+9472(SB), Y7, Y9
-	VFMADD213PS  constants<>+9472(SB), Y8, Y10
-	VMULPS       Y7, Y3, Y11
-	VMULPS       Y8, Y4, Y12
-	VFMADD231PS  Y11, Y9, Y3
-	VFMADD231PS  Y12, Y10, Y4
-	VBROADCASTSS constants<>+9536(SB), Y9
-	VFMADD213PS  constants<>+9600(SB), Y7, Y9
-	VBROADCASTSS constants<>+9536(SB), Y10
-	VFMADD213PS  constants<>+9600(SB), Y8, Y10
-	VFMADD213PS  constants<>+9664(SB), Y7, Y9
-	VFMADD213PS  constants<>+9664(SB), Y8, Y10
-	VFMADD213PS  constants<>+6272(SB), Y7, Y9
-	VFMADD213PS  constants<>+6272(SB), Y8, Y10
-	VFMADD213PS  constants<>+3520(SB), Y7, Y9
-	VFMADD213PS  constants<>+3520(SB), Y8, Y10
-	VPSLLD       $0x1f, Y5, Y7
-	VPSLLD       $0x1f, Y6, Y8
-	VBLENDVPS    Y7, Y9, Y3, Y3
-	VBLENDVPS    Y8, Y10, Y4, Y4
-	VPSLLD       $0x1e, Y5, Y5
-	VPSLLD       $0x1e, Y6, Y6
-	VANDPS       constants<>+448(SB), Y5, Y5
-	VANDPS       constants<>+448(SB), Y6, Y6
-	VXORPS       Y5, Y3, Y3
-	VXORPS       Y6, Y4, Y4
-	VMOVUPS      (DX)(SI*4), Y5
-	VMULPS       Y5, Y3, Y3
-	VMOVUPS      (AX)(SI*4), Y5
-	VFMADD231PS  Y3, Y0, Y5
-	VMOVUPS      Y5, (AX)(SI*4)
-	VMOVUPS      32(DX)(SI*4), Y3
-	VMULPS       Y3, Y4, Y4
-	VMOVUPS      32(AX)(SI*4), Y3
-	VFMADD231PS  Y4, Y0, Y3
-	VMOVUPS      Y3, 32(AX)(SI*4)
-	ADDQ         $0x10, SI
-	CMPQ         SI, DI
-	JLE          many1431
-
-oneTest1433:
-	LEAQ -8(BX), DI
-	CMPQ SI, DI
-	JG   tail1434
-
-one1432:
-	VMOVUPS   (CX)(SI*4), Y3
-	VANDPS    constants<>+3264(SB), Y3, Y3
-	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
-	VMOVMSKPS Y3, R8
-	TESTL     R8, R8
-	JZ        ok1437
-	MOVQ      SI, ret+40(FP)
-	JMP       done1430
-
-ok1437:
-	VMOVUPS      (CX)(SI*4), Y3
-	VMOVUPS      Y2, Y4
-	VFMADD213PS  Y1, Y3, Y4
-	VSUBPS       Y1, Y4, Y5
-	VFNMADD231PS constants<>+8832(SB), Y5, Y3
-	VFNMADD231PS constants<>+8896(SB), Y5, Y3
-	VFNMADD231PS constants<>+8960(SB), Y5, Y3
-	VMULPS       Y3, Y3, Y5
-	VBROADCASTSS constants<>+9344(SB), Y6
-	VFMADD213PS  constants<>+9408(SB), Y5, Y6
-	VFMADD213PS  constants<>+9472(SB), Y5, Y6
-	VMULPS       Y5, Y3, Y7
-	VFMADD231PS  Y7, Y6, Y3
-	VBROADCASTSS constants<>+9536(SB), Y6
-	VFMADD213PS  constants<>+9600(SB), Y5, Y6
-	VFMADD213PS  constants<>+9664(SB), Y5, Y6
-	VFMADD213PS  constants<>+6272(SB), Y5, Y6
-	VFMADD213PS  constants<>+3520(SB), Y5, Y6
-	VPSLLD       $0x1f, Y4, Y5
-	VBLENDVPS    Y5, Y6, Y3, Y3
-	VPSLLD       $0x1e, Y4, Y4
-	VANDPS       constants<>+448(SB), Y4, Y4
-	VXORPS       Y4, Y3, Y3
-	VMOVUPS      (DX)(SI*4), Y4
-	VMULPS       Y4, Y3, Y3
-	VMOVUPS      (AX)(SI*4), Y4
-	VFMADD231PS  Y3, Y0, Y4
-	VMOVUPS      Y4, (AX)(SI*4)
-	ADDQ         $0x08, SI
-	CMPQ         SI, DI
-	JLE          one1432
-
-tail1434:
-	MOVQ       BX, DI
-	SUBQ       SI, DI
-	JZ         done1435
-	LEAQ       ones<>+32(SB), R8
-	SHLQ       $0x02, DI
-	SUBQ       DI, R8
-	VMOVUPS    (R8), Y3
-	VMASKMOVPS (CX)(SI*4), Y3, Y4
-	VANDPS     constants<>+3264(SB), Y4, Y4
-	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
-	VMOVMSKPS  Y4, DI
-	TESTL      DI, DI
-	JZ         ok1438
-	MOVQ       SI, ret+40(FP)
-	JMP        done1430
-
-ok1438:
-	VMASKMOVPS   (CX)(SI*4), Y3, Y4
-	VMOVUPS      Y2, Y2
-	VFMADD213PS  Y1, Y4, Y2
-	VSUBPS       Y1, Y2, Y1
-	VFNMADD231PS constants<>+8832(SB), Y1, Y4
-	VFNMADD231PS constants<>+8896(SB), Y1, Y4
-	VFNMADD231PS constants<>+8960(SB), Y1, Y4
-	VMULPS       Y4, Y4, Y1
-	VBROADCASTSS constants<>+9344(SB), Y5
-	VFMADD213PS  constants<>+9408(SB), Y1, Y5
-	VFMADD213PS  constants<>+9472(SB), Y1, Y5
-	VMULPS       Y1, Y4, Y6
-	VFMADD231PS  Y6, Y5, Y4
-	VBROADCASTSS constants<>+9536(SB), Y5
-	VFMADD213PS  constants<>+9600(SB), Y1, Y5
-	VFMADD213PS  constants<>+9664(SB), Y1, Y5
-	VFMADD213PS  constants<>+6272(SB), Y1, Y5
-	VFMADD213PS  constants<>+3520(SB), Y1, Y5
-	VPSLLD       $0x1f, Y2, Y1
-	VBLENDVPS    Y1, Y5, Y4, Y1
-	VPSLLD       $0x1e, Y2, Y2
-	VANDPS       constants<>+448(SB), Y2, Y2
-	VXORPS       Y2, Y1, Y1
-	VMASKMOVPS   (DX)(SI*4), Y3, Y2
-	VMULPS       Y2, Y1, Y1
-	VMASKMOVPS   (AX)(SI*4), Y3, Y2
-	VFMADD231PS  Y1, Y0, Y2
-	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
-
-done1435:
-	MOVQ BX, ret+40(FP)
-
-done1430:
-	VZEROUPPER
-	RET
-
-// func addCosAVX512F64<>(n int, dst *float64, sign float64, x *float64) int
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·addCosAVX512F64<>(SB), NOSPLIT, $0-40
-	VBROADCASTSD sign+16(FP), Z0
-	MOVQ         dst+8(FP), AX
-	MOVQ         x+24(FP), CX
-	MOVQ         n+0(FP), DX
-	VMOVUPS      constants<>+9728(SB), Z1
 	VMOVUPS      constants<>+6912(SB), Z2
 	VMOVUPS      constants<>+8000(SB), Z3
 	VMOVUPS      constants<>+8064(SB), Z4
@@ -27839,14 +27125,14 @@ done1439:
 	VZEROUPPER
 	RET
 
-// func addCosAVX2F64<>(n int, dst *float64, sign float64, x *float64) int
+// func addSinAVX2F64<>(n int, dst *float64, sign float64, x *float64) int
 // Requires: AVX, AVX2, FMA3
-TEXT ·addCosAVX2F64<>(SB), NOSPLIT, $0-40
+TEXT ·addSinAVX2F64<>(SB), NOSPLIT, $0-40
 	VBROADCASTSD sign+16(FP), Y0
 	MOVQ         dst+8(FP), AX
 	MOVQ         x+24(FP), CX
 	MOVQ         n+0(FP), DX
-	VMOVUPS      constants<>+9728(SB), Y1
+	VMOVUPS      constants<>+6976(SB), Y1
 	VMOVUPS      constants<>+6912(SB), Y2
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
@@ -28046,14 +27332,14 @@ done1448:
 	VZEROUPPER
 	RET
 
-// func addCosAVX512F32<>(n int, dst *float32, sign float32, x *float32) int
+// func addSinAVX512F32<>(n int, dst *float32, sign float32, x *float32) int
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·addCosAVX512F32<>(SB), NOSPLIT, $0-40
+TEXT ·addSinAVX512F32<>(SB), NOSPLIT, $0-40
 	VBROADCASTSS sign+16(FP), Z0
 	MOVQ         dst+8(FP), AX
 	MOVQ         x+24(FP), CX
 	MOVQ         n+0(FP), DX
-	VMOVUPS      constants<>+9792(SB), Z1
+	VMOVUPS      constants<>+8704(SB), Z1
 	VMOVUPS      constants<>+8768(SB), Z2
 	VMOVUPS      constants<>+8832(SB), Z3
 	VMOVUPS      constants<>+8896(SB), Z4
@@ -28239,14 +27525,14 @@ done1457:
 	VZEROUPPER
 	RET
 
-// func addCosAVX2F32<>(n int, dst *float32, sign float32, x *float32) int
+// func addSinAVX2F32<>(n int, dst *float32, sign float32, x *float32) int
 // Requires: AVX, AVX2, FMA3
-TEXT ·addCosAVX2F32<>(SB), NOSPLIT, $0-40
+TEXT ·addSinAVX2F32<>(SB), NOSPLIT, $0-40
 	VBROADCASTSS sign+16(FP), Y0
 	MOVQ         dst+8(FP), AX
 	MOVQ         x+24(FP), CX
 	MOVQ         n+0(FP), DX
-	VMOVUPS      constants<>+9792(SB), Y1
+	VMOVUPS      constants<>+8704(SB), Y1
 	VMOVUPS      constants<>+8768(SB), Y2
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
@@ -28422,15 +27708,15 @@ done1466:
 	VZEROUPPER
 	RET
 
-// func addCosProductAVX512F64<>(n int, dst *float64, sign float64, x *float64, from *float64) int
+// func addSinProductAVX512F64<>(n int, dst *float64, sign float64, x *float64, from *float64) int
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·addCosProductAVX512F64<>(SB), NOSPLIT, $0-48
+TEXT ·addSinProductAVX512F64<>(SB), NOSPLIT, $0-48
 	VBROADCASTSD sign+16(FP), Z0
 	MOVQ         dst+8(FP), AX
 	MOVQ         x+24(FP), CX
 	MOVQ         from+32(FP), DX
 	MOVQ         n+0(FP), BX
-	VMOVUPS      constants<>+9728(SB), Z1
+	VMOVUPS      constants<>+6976(SB), Z1
 	VMOVUPS      constants<>+6912(SB), Z2
 	VMOVUPS      constants<>+8000(SB), Z3
 	VMOVUPS      constants<>+8064(SB), Z4
@@ -28651,15 +27937,15 @@ done1475:
 	VZEROUPPER
 	RET
 
-// func addCosProductAVX2F64<>(n int, dst *float64, sign float64, x *float64, from *float64) int
+// func addSinProductAVX2F64<>(n int, dst *float64, sign float64, x *float64, from *float64) int
 // Requires: AVX, AVX2, FMA3
-TEXT ·addCosProductAVX2F64<>(SB), NOSPLIT, $0-48
+TEXT ·addSinProductAVX2F64<>(SB), NOSPLIT, $0-48
 	VBROADCASTSD sign+16(FP), Y0
 	MOVQ         dst+8(FP), AX
 	MOVQ         x+24(FP), CX
 	MOVQ         from+32(FP), DX
 	MOVQ         n+0(FP), BX
-	VMOVUPS      constants<>+9728(SB), Y1
+	VMOVUPS      constants<>+6976(SB), Y1
 	VMOVUPS      constants<>+6912(SB), Y2
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
@@ -28867,15 +28153,15 @@ done1484:
 	VZEROUPPER
 	RET
 
-// func addCosProductAVX512F32<>(n int, dst *float32, sign float32, x *float32, from *float32) int
+// func addSinProductAVX512F32<>(n int, dst *float32, sign float32, x *float32, from *float32) int
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·addCosProductAVX512F32<>(SB), NOSPLIT, $0-48
+TEXT ·addSinProductAVX512F32<>(SB), NOSPLIT, $0-48
 	VBROADCASTSS sign+16(FP), Z0
 	MOVQ         dst+8(FP), AX
 	MOVQ         x+24(FP), CX
 	MOVQ         from+32(FP), DX
 	MOVQ         n+0(FP), BX
-	VMOVUPS      constants<>+9792(SB), Z1
+	VMOVUPS      constants<>+8704(SB), Z1
 	VMOVUPS      constants<>+8768(SB), Z2
 	VMOVUPS      constants<>+8832(SB), Z3
 	VMOVUPS      constants<>+8896(SB), Z4
@@ -29069,15 +28355,15 @@ done1493:
 	VZEROUPPER
 	RET
 
-// func addCosProductAVX2F32<>(n int, dst *float32, sign float32, x *float32, from *float32) int
+// func addSinProductAVX2F32<>(n int, dst *float32, sign float32, x *float32, from *float32) int
 // Requires: AVX, AVX2, FMA3
-TEXT ·addCosProductAVX2F32<>(SB), NOSPLIT, $0-48
+TEXT ·addSinProductAVX2F32<>(SB), NOSPLIT, $0-48
 	VBROADCASTSS sign+16(FP), Y0
 	MOVQ         dst+8(FP), AX
 	MOVQ         x+24(FP), CX
 	MOVQ         from+32(FP), DX
 	MOVQ         n+0(FP), BX
-	VMOVUPS      constants<>+9792(SB), Y1
+	VMOVUPS      constants<>+8704(SB), Y1
 	VMOVUPS      constants<>+8768(SB), Y2
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
@@ -29261,6 +28547,1648 @@ done1502:
 	VZEROUPPER
 	RET
 
+// func addCosAVX512F64<>(n int, dst *float64, sign float64, x *float64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addCosAVX512F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+16(FP), Z0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	VMOVUPS      constants<>+9728(SB), Z1
+	VMOVUPS      constants<>+6912(SB), Z2
+	VMOVUPS      constants<>+8000(SB), Z3
+	VMOVUPS      constants<>+8064(SB), Z4
+	VMOVUPS      constants<>+8128(SB), Z5
+	VMOVUPS      constants<>+8192(SB), Z6
+	VMOVUPS      constants<>+8256(SB), Z7
+	VMOVUPS      constants<>+8320(SB), Z8
+	VMOVUPS      constants<>+8384(SB), Z9
+	VMOVUPS      constants<>+8448(SB), Z10
+	VMOVUPS      constants<>+8512(SB), Z11
+	VMOVUPS      constants<>+8576(SB), Z12
+	VMOVUPS      constants<>+3392(SB), Z13
+	VMOVUPS      constants<>+256(SB), Z14
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1514
+
+many1512:
+	VMOVUPS  (CX)(BX*8), Z15
+	VANDPD   constants<>+3200(SB), Z15, Z15
+	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
+	VMOVUPS  64(CX)(BX*8), Z15
+	VANDPD   constants<>+3200(SB), Z15, Z15
+	VCMPPD   $0x16, constants<>+6848(SB), Z15, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok1517
+	MOVQ     BX, ret+32(FP)
+	JMP      done1511
+
+ok1517:
+	VMOVUPS       (CX)(BX*8), Z15
+	VMOVUPS       64(CX)(BX*8), Z16
+	VMOVUPS       Z2, Z17
+	VFMADD213PD   Z1, Z15, Z17
+	VMOVUPS       Z2, Z18
+	VFMADD213PD   Z1, Z16, Z18
+	VSUBPD        Z1, Z17, Z19
+	VSUBPD        Z1, Z18, Z20
+	VFNMADD231PD  Z3, Z19, Z15
+	VFNMADD231PD  Z3, Z20, Z16
+	VFNMADD231PD  Z4, Z19, Z15
+	VFNMADD231PD  Z4, Z20, Z16
+	VFNMADD231PD  Z5, Z19, Z15
+	VFNMADD231PD  Z5, Z20, Z16
+	VMULPD        Z15, Z15, Z19
+	VMULPD        Z16, Z16, Z20
+	VPERMPD       Z6, Z17, Z21
+	VPERMPD       Z6, Z18, Z22
+	VPERMPD       Z7, Z17, Z23
+	VPERMPD       Z7, Z18, Z24
+	VFMADD231PD   Z19, Z21, Z23
+	VFMADD231PD   Z20, Z22, Z24
+	VPERMPD       Z8, Z17, Z21
+	VPERMPD       Z8, Z18, Z22
+	VFMADD231PD   Z19, Z23, Z21
+	VFMADD231PD   Z20, Z24, Z22
+	VPERMPD       Z9, Z17, Z23
+	VPERMPD       Z9, Z18, Z24
+	VFMADD231PD   Z19, Z21, Z23
+	VFMADD231PD   Z20, Z22, Z24
+	VPERMPD       Z10, Z17, Z21
+	VPERMPD       Z10, Z18, Z22
+	VFMADD231PD   Z19, Z23, Z21
+	VFMADD231PD   Z20, Z24, Z22
+	VPERMPD       Z11, Z17, Z23
+	VPERMPD       Z11, Z18, Z24
+	VFMADD231PD   Z19, Z21, Z23
+	VFMADD231PD   Z20, Z22, Z24
+	VPTESTMQ.BCST constants<>+8640(SB), Z17, K1
+	VPTESTMQ.BCST constants<>+8640(SB), Z18, K2
+	VMOVUPS       Z19, Z21
+	VFMADD213PD   Z12, Z23, Z21
+	VMOVUPS       Z20, Z22
+	VFMADD213PD   Z12, Z24, Z22
+	VMOVUPD       Z21, K1, Z23
+	VMOVUPD       Z22, K2, Z24
+	VMULPD        Z19, Z15, Z21
+	VMULPD        Z20, Z16, Z22
+	VMOVUPD       Z19, K1, Z21
+	VMOVUPD       Z20, K2, Z22
+	VMOVUPD       Z13, K1, Z15
+	VMOVUPD       Z13, K2, Z16
+	VFMADD231PD   Z21, Z23, Z15
+	VFMADD231PD   Z22, Z24, Z16
+	VPSLLQ        $0x3e, Z17, Z17
+	VPSLLQ        $0x3e, Z18, Z18
+	VANDPD        Z14, Z17, Z17
+	VANDPD        Z14, Z18, Z18
+	VXORPD        Z17, Z15, Z15
+	VXORPD        Z18, Z16, Z16
+	VMOVUPS       (AX)(BX*8), Z17
+	VFMADD231PD   Z15, Z0, Z17
+	VMOVUPS       Z17, (AX)(BX*8)
+	VMOVUPS       64(AX)(BX*8), Z15
+	VFMADD231PD   Z16, Z0, Z15
+	VMOVUPS       Z15, 64(AX)(BX*8)
+	ADDQ          $0x10, BX
+	CMPQ          BX, SI
+	JLE           many1512
+
+oneTest1514:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail1515
+
+one1513:
+	VMOVUPS  (CX)(BX*8), Z15
+	VANDPD   constants<>+3200(SB), Z15, Z15
+	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
+	KORTESTW K1, K1
+	JZ       ok1518
+	MOVQ     BX, ret+32(FP)
+	JMP      done1511
+
+ok1518:
+	VMOVUPS       (CX)(BX*8), Z15
+	VMOVUPS       Z2, Z16
+	VFMADD213PD   Z1, Z15, Z16
+	VSUBPD        Z1, Z16, Z17
+	VFNMADD231PD  Z3, Z17, Z15
+	VFNMADD231PD  Z4, Z17, Z15
+	VFNMADD231PD  Z5, Z17, Z15
+	VMULPD        Z15, Z15, Z17
+	VPERMPD       Z6, Z16, Z18
+	VPERMPD       Z7, Z16, Z19
+	VFMADD231PD   Z17, Z18, Z19
+	VPERMPD       Z8, Z16, Z18
+	VFMADD231PD   Z17, Z19, Z18
+	VPERMPD       Z9, Z16, Z19
+	VFMADD231PD   Z17, Z18, Z19
+	VPERMPD       Z10, Z16, Z18
+	VFMADD231PD   Z17, Z19, Z18
+	VPERMPD       Z11, Z16, Z19
+	VFMADD231PD   Z17, Z18, Z19
+	VPTESTMQ.BCST constants<>+8640(SB), Z16, K1
+	VMOVUPS       Z17, Z18
+	VFMADD213PD   Z12, Z19, Z18
+	VMOVUPD       Z18, K1, Z19
+	VMULPD        Z17, Z15, Z18
+	VMOVUPD       Z17, K1, Z18
+	VMOVUPD       Z13, K1, Z15
+	VFMADD231PD   Z18, Z19, Z15
+	VPSLLQ        $0x3e, Z16, Z16
+	VANDPD        Z14, Z16, Z16
+	VXORPD        Z16, Z15, Z15
+	VMOVUPS       (AX)(BX*8), Z16
+	VFMADD231PD   Z15, Z0, Z16
+	VMOVUPS       Z16, (AX)(BX*8)
+	ADDQ          $0x08, BX
+	CMPQ          BX, SI
+	JLE           one1513
+
+tail1515:
+	MOVQ      DX, SI
+	SUBQ      BX, SI
+	JZ        done1516
+	MOVQ      $-1, DI
+	SHLXQ     SI, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z15
+	VANDPD    constants<>+3200(SB), Z15, Z15
+	VCMPPD    $0x16, constants<>+6848(SB), Z15, K2
+	KORTESTW  K2, K2
+	JZ        ok1519
+	MOVQ      BX, ret+32(FP)
+	JMP       done1511
+
+ok1519:
+	VMOVUPD.Z     (CX)(BX*8), K1, Z15
+	VMOVUPS       Z2, Z2
+	VFMADD213PD   Z1, Z15, Z2
+	VSUBPD        Z1, Z2, Z1
+	VFNMADD231PD  Z3, Z1, Z15
+	VFNMADD231PD  Z4, Z1, Z15
+	VFNMADD231PD  Z5, Z1, Z15
+	VMULPD        Z15, Z15, Z1
+	VPERMPD       Z6, Z2, Z3
+	VPERMPD       Z7, Z2, Z4
+	VFMADD231PD   Z1, Z3, Z4
+	VPERMPD       Z8, Z2, Z3
+	VFMADD231PD   Z1, Z4, Z3
+	VPERMPD       Z9, Z2, Z4
+	VFMADD231PD   Z1, Z3, Z4
+	VPERMPD       Z10, Z2, Z3
+	VFMADD231PD   Z1, Z4, Z3
+	VPERMPD       Z11, Z2, Z4
+	VFMADD231PD   Z1, Z3, Z4
+	VPTESTMQ.BCST constants<>+8640(SB), Z2, K2
+	VMOVUPS       Z1, Z3
+	VFMADD213PD   Z12, Z4, Z3
+	VMOVUPD       Z3, K2, Z4
+	VMULPD        Z1, Z15, Z3
+	VMOVUPD       Z1, K2, Z3
+	VMOVUPD       Z13, K2, Z15
+	VFMADD231PD   Z3, Z4, Z15
+	VPSLLQ        $0x3e, Z2, Z1
+	VANDPD        Z14, Z1, Z1
+	VXORPD        Z1, Z15, Z1
+	VMOVUPD.Z     (AX)(BX*8), K1, Z2
+	VFMADD231PD   Z1, Z0, Z2
+	VMOVUPD       Z2, K1, (AX)(BX*8)
+
+done1516:
+	MOVQ DX, ret+32(FP)
+
+done1511:
+	VZEROUPPER
+	RET
+
+// func addCosAVX2F64<>(n int, dst *float64, sign float64, x *float64) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addCosAVX2F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+16(FP), Y0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	VMOVUPS      constants<>+9728(SB), Y1
+	VMOVUPS      constants<>+6912(SB), Y2
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1523
+
+many1521:
+	VMOVUPS   (CX)(BX*8), Y3
+	VANDPD    constants<>+3200(SB), Y3, Y3
+	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
+	VMOVUPS   32(CX)(BX*8), Y4
+	VANDPD    constants<>+3200(SB), Y4, Y4
+	VCMPPD    $0x16, constants<>+6848(SB), Y4, Y4
+	VORPS     Y4, Y3, Y3
+	VMOVMSKPS Y3, DI
+	TESTL     DI, DI
+	JZ        ok1526
+	MOVQ      BX, ret+32(FP)
+	JMP       done1520
+
+ok1526:
+	VMOVUPS      (CX)(BX*8), Y3
+	VMOVUPS      32(CX)(BX*8), Y4
+	VMOVUPS      Y2, Y5
+	VFMADD213PD  Y1, Y3, Y5
+	VMOVUPS      Y2, Y6
+	VFMADD213PD  Y1, Y4, Y6
+	VSUBPD       Y1, Y5, Y7
+	VSUBPD       Y1, Y6, Y8
+	VFNMADD231PD constants<>+8000(SB), Y7, Y3
+	VFNMADD231PD constants<>+8000(SB), Y8, Y4
+	VFNMADD231PD constants<>+8064(SB), Y7, Y3
+	VFNMADD231PD constants<>+8064(SB), Y8, Y4
+	VFNMADD231PD constants<>+8128(SB), Y7, Y3
+	VFNMADD231PD constants<>+8128(SB), Y8, Y4
+	VMULPD       Y3, Y3, Y7
+	VMULPD       Y4, Y4, Y8
+	VBROADCASTSD constants<>+7232(SB), Y9
+	VFMADD213PD  constants<>+7360(SB), Y7, Y9
+	VBROADCASTSD constants<>+7232(SB), Y10
+	VFMADD213PD  constants<>+7360(SB), Y8, Y10
+	VFMADD213PD  constants<>+7488(SB), Y7, Y9
+	VFMADD213PD  constants<>+7488(SB), Y8, Y10
+	VFMADD213PD  constants<>+7616(SB), Y7, Y9
+	VFMADD213PD  constants<>+7616(SB), Y8, Y10
+	VFMADD213PD  constants<>+7744(SB), Y7, Y9
+	VFMADD213PD  constants<>+7744(SB), Y8, Y10
+	VFMADD213PD  constants<>+7872(SB), Y7, Y9
+	VFMADD213PD  constants<>+7872(SB), Y8, Y10
+	VMULPD       Y7, Y3, Y11
+	VMULPD       Y8, Y4, Y12
+	VFMADD231PD  Y11, Y9, Y3
+	VFMADD231PD  Y12, Y10, Y4
+	VBROADCASTSD constants<>+7296(SB), Y9
+	VFMADD213PD  constants<>+7424(SB), Y7, Y9
+	VBROADCASTSD constants<>+7296(SB), Y10
+	VFMADD213PD  constants<>+7424(SB), Y8, Y10
+	VFMADD213PD  constants<>+7552(SB), Y7, Y9
+	VFMADD213PD  constants<>+7552(SB), Y8, Y10
+	VFMADD213PD  constants<>+7680(SB), Y7, Y9
+	VFMADD213PD  constants<>+7680(SB), Y8, Y10
+	VFMADD213PD  constants<>+7808(SB), Y7, Y9
+	VFMADD213PD  constants<>+7808(SB), Y8, Y10
+	VFMADD213PD  constants<>+7936(SB), Y7, Y9
+	VFMADD213PD  constants<>+7936(SB), Y8, Y10
+	VFMADD213PD  constants<>+8576(SB), Y7, Y9
+	VFMADD213PD  constants<>+8576(SB), Y8, Y10
+	VFMADD213PD  constants<>+3392(SB), Y7, Y9
+	VFMADD213PD  constants<>+3392(SB), Y8, Y10
+	VPSLLQ       $0x3f, Y5, Y7
+	VPSLLQ       $0x3f, Y6, Y8
+	VBLENDVPD    Y7, Y9, Y3, Y3
+	VBLENDVPD    Y8, Y10, Y4, Y4
+	VPSLLQ       $0x3e, Y5, Y5
+	VPSLLQ       $0x3e, Y6, Y6
+	VANDPD       constants<>+256(SB), Y5, Y5
+	VANDPD       constants<>+256(SB), Y6, Y6
+	VXORPD       Y5, Y3, Y3
+	VXORPD       Y6, Y4, Y4
+	VMOVUPS      (AX)(BX*8), Y5
+	VFMADD231PD  Y3, Y0, Y5
+	VMOVUPS      Y5, (AX)(BX*8)
+	VMOVUPS      32(AX)(BX*8), Y3
+	VFMADD231PD  Y4, Y0, Y3
+	VMOVUPS      Y3, 32(AX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          many1521
+
+oneTest1523:
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail1524
+
+one1522:
+	VMOVUPS   (CX)(BX*8), Y3
+	VANDPD    constants<>+3200(SB), Y3, Y3
+	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
+	VMOVMSKPS Y3, DI
+	TESTL     DI, DI
+	JZ        ok1527
+	MOVQ      BX, ret+32(FP)
+	JMP       done1520
+
+ok1527:
+	VMOVUPS      (CX)(BX*8), Y3
+	VMOVUPS      Y2, Y4
+	VFMADD213PD  Y1, Y3, Y4
+	VSUBPD       Y1, Y4, Y5
+	VFNMADD231PD constants<>+8000(SB), Y5, Y3
+	VFNMADD231PD constants<>+8064(SB), Y5, Y3
+	VFNMADD231PD constants<>+8128(SB), Y5, Y3
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+7232(SB), Y6
+	VFMADD213PD  constants<>+7360(SB), Y5, Y6
+	VFMADD213PD  constants<>+7488(SB), Y5, Y6
+	VFMADD213PD  constants<>+7616(SB), Y5, Y6
+	VFMADD213PD  constants<>+7744(SB), Y5, Y6
+	VFMADD213PD  constants<>+7872(SB), Y5, Y6
+	VMULPD       Y5, Y3, Y7
+	VFMADD231PD  Y7, Y6, Y3
+	VBROADCASTSD constants<>+7296(SB), Y6
+	VFMADD213PD  constants<>+7424(SB), Y5, Y6
+	VFMADD213PD  constants<>+7552(SB), Y5, Y6
+	VFMADD213PD  constants<>+7680(SB), Y5, Y6
+	VFMADD213PD  constants<>+7808(SB), Y5, Y6
+	VFMADD213PD  constants<>+7936(SB), Y5, Y6
+	VFMADD213PD  constants<>+8576(SB), Y5, Y6
+	VFMADD213PD  constants<>+3392(SB), Y5, Y6
+	VPSLLQ       $0x3f, Y4, Y5
+	VBLENDVPD    Y5, Y6, Y3, Y3
+	VPSLLQ       $0x3e, Y4, Y4
+	VANDPD       constants<>+256(SB), Y4, Y4
+	VXORPD       Y4, Y3, Y3
+	VMOVUPS      (AX)(BX*8), Y4
+	VFMADD231PD  Y3, Y0, Y4
+	VMOVUPS      Y4, (AX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one1522
+
+tail1524:
+	MOVQ       DX, SI
+	SUBQ       BX, SI
+	JZ         done1525
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y3
+	VMASKMOVPD (CX)(BX*8), Y3, Y4
+	VANDPD     constants<>+3200(SB), Y4, Y4
+	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
+	VMOVMSKPS  Y4, SI
+	TESTL      SI, SI
+	JZ         ok1528
+	MOVQ       BX, ret+32(FP)
+	JMP        done1520
+
+ok1528:
+	VMASKMOVPD   (CX)(BX*8), Y3, Y4
+	VMOVUPS      Y2, Y2
+	VFMADD213PD  Y1, Y4, Y2
+	VSUBPD       Y1, Y2, Y1
+	VFNMADD231PD constants<>+8000(SB), Y1, Y4
+	VFNMADD231PD constants<>+8064(SB), Y1, Y4
+	VFNMADD231PD constants<>+8128(SB), Y1, Y4
+	VMULPD       Y4, Y4, Y1
+	VBROADCASTSD constants<>+7232(SB), Y5
+	VFMADD213PD  constants<>+7360(SB), Y1, Y5
+	VFMADD213PD  constants<>+7488(SB), Y1, Y5
+	VFMADD213PD  constants<>+7616(SB), Y1, Y5
+	VFMADD213PD  constants<>+7744(SB), Y1, Y5
+	VFMADD213PD  constants<>+7872(SB), Y1, Y5
+	VMULPD       Y1, Y4, Y6
+	VFMADD231PD  Y6, Y5, Y4
+	VBROADCASTSD constants<>+7296(SB), Y5
+	VFMADD213PD  constants<>+7424(SB), Y1, Y5
+	VFMADD213PD  constants<>+7552(SB), Y1, Y5
+	VFMADD213PD  constants<>+7680(SB), Y1, Y5
+	VFMADD213PD  constants<>+7808(SB), Y1, Y5
+	VFMADD213PD  constants<>+7936(SB), Y1, Y5
+	VFMADD213PD  constants<>+8576(SB), Y1, Y5
+	VFMADD213PD  constants<>+3392(SB), Y1, Y5
+	VPSLLQ       $0x3f, Y2, Y1
+	VBLENDVPD    Y1, Y5, Y4, Y1
+	VPSLLQ       $0x3e, Y2, Y2
+	VANDPD       constants<>+256(SB), Y2, Y2
+	VXORPD       Y2, Y1, Y1
+	VMASKMOVPD   (AX)(BX*8), Y3, Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMASKMOVPD   Y2, Y3, (AX)(BX*8)
+
+done1525:
+	MOVQ DX, ret+32(FP)
+
+done1520:
+	VZEROUPPER
+	RET
+
+// func addCosAVX512F32<>(n int, dst *float32, sign float32, x *float32) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addCosAVX512F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+16(FP), Z0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	VMOVUPS      constants<>+9792(SB), Z1
+	VMOVUPS      constants<>+8768(SB), Z2
+	VMOVUPS      constants<>+8832(SB), Z3
+	VMOVUPS      constants<>+8896(SB), Z4
+	VMOVUPS      constants<>+8960(SB), Z5
+	VMOVUPS      constants<>+9024(SB), Z6
+	VMOVUPS      constants<>+9088(SB), Z7
+	VMOVUPS      constants<>+9152(SB), Z8
+	VMOVUPS      constants<>+6272(SB), Z9
+	VMOVUPS      constants<>+3520(SB), Z10
+	VMOVUPS      constants<>+448(SB), Z11
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1532
+
+many1530:
+	VMOVUPS  (CX)(BX*4), Z12
+	VANDPS   constants<>+3264(SB), Z12, Z12
+	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
+	VMOVUPS  64(CX)(BX*4), Z12
+	VANDPS   constants<>+3264(SB), Z12, Z12
+	VCMPPS   $0x16, constants<>+9216(SB), Z12, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok1535
+	MOVQ     BX, ret+32(FP)
+	JMP      done1529
+
+ok1535:
+	VMOVUPS       (CX)(BX*4), Z12
+	VMOVUPS       64(CX)(BX*4), Z13
+	VMOVUPS       Z2, Z14
+	VFMADD213PS   Z1, Z12, Z14
+	VMOVUPS       Z2, Z15
+	VFMADD213PS   Z1, Z13, Z15
+	VSUBPS        Z1, Z14, Z16
+	VSUBPS        Z1, Z15, Z17
+	VFNMADD231PS  Z3, Z16, Z12
+	VFNMADD231PS  Z3, Z17, Z13
+	VFNMADD231PS  Z4, Z16, Z12
+	VFNMADD231PS  Z4, Z17, Z13
+	VFNMADD231PS  Z5, Z16, Z12
+	VFNMADD231PS  Z5, Z17, Z13
+	VMULPS        Z12, Z12, Z16
+	VMULPS        Z13, Z13, Z17
+	VPERMPS       Z6, Z14, Z18
+	VPERMPS       Z6, Z15, Z19
+	VPERMPS       Z7, Z14, Z20
+	VPERMPS       Z7, Z15, Z21
+	VFMADD231PS   Z16, Z18, Z20
+	VFMADD231PS   Z17, Z19, Z21
+	VPERMPS       Z8, Z14, Z18
+	VPERMPS       Z8, Z15, Z19
+	VFMADD231PS   Z16, Z20, Z18
+	VFMADD231PS   Z17, Z21, Z19
+	VPTESTMD.BCST constants<>+9280(SB), Z14, K1
+	VPTESTMD.BCST constants<>+9280(SB), Z15, K2
+	VMOVUPS       Z16, Z20
+	VFMADD213PS   Z9, Z18, Z20
+	VMOVUPS       Z17, Z21
+	VFMADD213PS   Z9, Z19, Z21
+	VMOVUPS       Z20, K1, Z18
+	VMOVUPS       Z21, K2, Z19
+	VMULPS        Z16, Z12, Z20
+	VMULPS        Z17, Z13, Z21
+	VMOVUPS       Z16, K1, Z20
+	VMOVUPS       Z17, K2, Z21
+	VMOVUPS       Z10, K1, Z12
+	VMOVUPS       Z10, K2, Z13
+	VFMADD231PS   Z20, Z18, Z12
+	VFMADD231PS   Z21, Z19, Z13
+	VPSLLD        $0x1e, Z14, Z14
+	VPSLLD        $0x1e, Z15, Z15
+	VANDPS        Z11, Z14, Z14
+	VANDPS        Z11, Z15, Z15
+	VXORPS        Z14, Z12, Z12
+	VXORPS        Z15, Z13, Z13
+	VMOVUPS       (AX)(BX*4), Z14
+	VFMADD231PS   Z12, Z0, Z14
+	VMOVUPS       Z14, (AX)(BX*4)
+	VMOVUPS       64(AX)(BX*4), Z12
+	VFMADD231PS   Z13, Z0, Z12
+	VMOVUPS       Z12, 64(AX)(BX*4)
+	ADDQ          $0x20, BX
+	CMPQ          BX, SI
+	JLE           many1530
+
+oneTest1532:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail1533
+
+one1531:
+	VMOVUPS  (CX)(BX*4), Z12
+	VANDPS   constants<>+3264(SB), Z12, Z12
+	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
+	KORTESTW K1, K1
+	JZ       ok1536
+	MOVQ     BX, ret+32(FP)
+	JMP      done1529
+
+ok1536:
+	VMOVUPS       (CX)(BX*4), Z12
+	VMOVUPS       Z2, Z13
+	VFMADD213PS   Z1, Z12, Z13
+	VSUBPS        Z1, Z13, Z14
+	VFNMADD231PS  Z3, Z14, Z12
+	VFNMADD231PS  Z4, Z14, Z12
+	VFNMADD231PS  Z5, Z14, Z12
+	VMULPS        Z12, Z12, Z14
+	VPERMPS       Z6, Z13, Z15
+	VPERMPS       Z7, Z13, Z16
+	VFMADD231PS   Z14, Z15, Z16
+	VPERMPS       Z8, Z13, Z15
+	VFMADD231PS   Z14, Z16, Z15
+	VPTESTMD.BCST constants<>+9280(SB), Z13, K1
+	VMOVUPS       Z14, Z16
+	VFMADD213PS   Z9, Z15, Z16
+	VMOVUPS       Z16, K1, Z15
+	VMULPS        Z14, Z12, Z16
+	VMOVUPS       Z14, K1, Z16
+	VMOVUPS       Z10, K1, Z12
+	VFMADD231PS   Z16, Z15, Z12
+	VPSLLD        $0x1e, Z13, Z13
+	VANDPS        Z11, Z13, Z13
+	VXORPS        Z13, Z12, Z12
+	VMOVUPS       (AX)(BX*4), Z13
+	VFMADD231PS   Z12, Z0, Z13
+	VMOVUPS       Z13, (AX)(BX*4)
+	ADDQ          $0x10, BX
+	CMPQ          BX, SI
+	JLE           one1531
+
+tail1533:
+	MOVQ      DX, SI
+	SUBQ      BX, SI
+	JZ        done1534
+	MOVQ      $-1, DI
+	SHLXQ     SI, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z12
+	VANDPS    constants<>+3264(SB), Z12, Z12
+	VCMPPS    $0x16, constants<>+9216(SB), Z12, K2
+	KORTESTW  K2, K2
+	JZ        ok1537
+	MOVQ      BX, ret+32(FP)
+	JMP       done1529
+
+ok1537:
+	VMOVUPS.Z     (CX)(BX*4), K1, Z12
+	VMOVUPS       Z2, Z2
+	VFMADD213PS   Z1, Z12, Z2
+	VSUBPS        Z1, Z2, Z1
+	VFNMADD231PS  Z3, Z1, Z12
+	VFNMADD231PS  Z4, Z1, Z12
+	VFNMADD231PS  Z5, Z1, Z12
+	VMULPS        Z12, Z12, Z1
+	VPERMPS       Z6, Z2, Z3
+	VPERMPS       Z7, Z2, Z4
+	VFMADD231PS   Z1, Z3, Z4
+	VPERMPS       Z8, Z2, Z3
+	VFMADD231PS   Z1, Z4, Z3
+	VPTESTMD.BCST constants<>+9280(SB), Z2, K2
+	VMOVUPS       Z1, Z4
+	VFMADD213PS   Z9, Z3, Z4
+	VMOVUPS       Z4, K2, Z3
+	VMULPS        Z1, Z12, Z4
+	VMOVUPS       Z1, K2, Z4
+	VMOVUPS       Z10, K2, Z12
+	VFMADD231PS   Z4, Z3, Z12
+	VPSLLD        $0x1e, Z2, Z1
+	VANDPS        Z11, Z1, Z1
+	VXORPS        Z1, Z12, Z1
+	VMOVUPS.Z     (AX)(BX*4), K1, Z2
+	VFMADD231PS   Z1, Z0, Z2
+	VMOVUPS       Z2, K1, (AX)(BX*4)
+
+done1534:
+	MOVQ DX, ret+32(FP)
+
+done1529:
+	VZEROUPPER
+	RET
+
+// func addCosAVX2F32<>(n int, dst *float32, sign float32, x *float32) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addCosAVX2F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+16(FP), Y0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	VMOVUPS      constants<>+9792(SB), Y1
+	VMOVUPS      constants<>+8768(SB), Y2
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1541
+
+many1539:
+	VMOVUPS   (CX)(BX*4), Y3
+	VANDPS    constants<>+3264(SB), Y3, Y3
+	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
+	VMOVUPS   32(CX)(BX*4), Y4
+	VANDPS    constants<>+3264(SB), Y4, Y4
+	VCMPPS    $0x16, constants<>+9216(SB), Y4, Y4
+	VORPS     Y4, Y3, Y3
+	VMOVMSKPS Y3, DI
+	TESTL     DI, DI
+	JZ        ok1544
+	MOVQ      BX, ret+32(FP)
+	JMP       done1538
+
+ok1544:
+	VMOVUPS      (CX)(BX*4), Y3
+	VMOVUPS      32(CX)(BX*4), Y4
+	VMOVUPS      Y2, Y5
+	VFMADD213PS  Y1, Y3, Y5
+	VMOVUPS      Y2, Y6
+	VFMADD213PS  Y1, Y4, Y6
+	VSUBPS       Y1, Y5, Y7
+	VSUBPS       Y1, Y6, Y8
+	VFNMADD231PS constants<>+8832(SB), Y7, Y3
+	VFNMADD231PS constants<>+8832(SB), Y8, Y4
+	VFNMADD231PS constants<>+8896(SB), Y7, Y3
+	VFNMADD231PS constants<>+8896(SB), Y8, Y4
+	VFNMADD231PS constants<>+8960(SB), Y7, Y3
+	VFNMADD231PS constants<>+8960(SB), Y8, Y4
+	VMULPS       Y3, Y3, Y7
+	VMULPS       Y4, Y4, Y8
+	VBROADCASTSS constants<>+9344(SB), Y9
+	VFMADD213PS  constants<>+9408(SB), Y7, Y9
+	VBROADCASTSS constants<>+9344(SB), Y10
+	VFMADD213PS  constants<>+9408(SB), Y8, Y10
+	VFMADD213PS  constants<>+9472(SB), Y7, Y9
+	VFMADD213PS  constants<>+9472(SB), Y8, Y10
+	VMULPS       Y7, Y3, Y11
+	VMULPS       Y8, Y4, Y12
+	VFMADD231PS  Y11, Y9, Y3
+	VFMADD231PS  Y12, Y10, Y4
+	VBROADCASTSS constants<>+9536(SB), Y9
+	VFMADD213PS  constants<>+9600(SB), Y7, Y9
+	VBROADCASTSS constants<>+9536(SB), Y10
+	VFMADD213PS  constants<>+9600(SB), Y8, Y10
+	VFMADD213PS  constants<>+9664(SB), Y7, Y9
+	VFMADD213PS  constants<>+9664(SB), Y8, Y10
+	VFMADD213PS  constants<>+6272(SB), Y7, Y9
+	VFMADD213PS  constants<>+6272(SB), Y8, Y10
+	VFMADD213PS  constants<>+3520(SB), Y7, Y9
+	VFMADD213PS  constants<>+3520(SB), Y8, Y10
+	VPSLLD       $0x1f, Y5, Y7
+	VPSLLD       $0x1f, Y6, Y8
+	VBLENDVPS    Y7, Y9, Y3, Y3
+	VBLENDVPS    Y8, Y10, Y4, Y4
+	VPSLLD       $0x1e, Y5, Y5
+	VPSLLD       $0x1e, Y6, Y6
+	VANDPS       constants<>+448(SB), Y5, Y5
+	VANDPS       constants<>+448(SB), Y6, Y6
+	VXORPS       Y5, Y3, Y3
+	VXORPS       Y6, Y4, Y4
+	VMOVUPS      (AX)(BX*4), Y5
+	VFMADD231PS  Y3, Y0, Y5
+	VMOVUPS      Y5, (AX)(BX*4)
+	VMOVUPS      32(AX)(BX*4), Y3
+	VFMADD231PS  Y4, Y0, Y3
+	VMOVUPS      Y3, 32(AX)(BX*4)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          many1539
+
+oneTest1541:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail1542
+
+one1540:
+	VMOVUPS   (CX)(BX*4), Y3
+	VANDPS    constants<>+3264(SB), Y3, Y3
+	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
+	VMOVMSKPS Y3, DI
+	TESTL     DI, DI
+	JZ        ok1545
+	MOVQ      BX, ret+32(FP)
+	JMP       done1538
+
+ok1545:
+	VMOVUPS      (CX)(BX*4), Y3
+	VMOVUPS      Y2, Y4
+	VFMADD213PS  Y1, Y3, Y4
+	VSUBPS       Y1, Y4, Y5
+	VFNMADD231PS constants<>+8832(SB), Y5, Y3
+	VFNMADD231PS constants<>+8896(SB), Y5, Y3
+	VFNMADD231PS constants<>+8960(SB), Y5, Y3
+	VMULPS       Y3, Y3, Y5
+	VBROADCASTSS constants<>+9344(SB), Y6
+	VFMADD213PS  constants<>+9408(SB), Y5, Y6
+	VFMADD213PS  constants<>+9472(SB), Y5, Y6
+	VMULPS       Y5, Y3, Y7
+	VFMADD231PS  Y7, Y6, Y3
+	VBROADCASTSS constants<>+9536(SB), Y6
+	VFMADD213PS  constants<>+9600(SB), Y5, Y6
+	VFMADD213PS  constants<>+9664(SB), Y5, Y6
+	VFMADD213PS  constants<>+6272(SB), Y5, Y6
+	VFMADD213PS  constants<>+3520(SB), Y5, Y6
+	VPSLLD       $0x1f, Y4, Y5
+	VBLENDVPS    Y5, Y6, Y3, Y3
+	VPSLLD       $0x1e, Y4, Y4
+	VANDPS       constants<>+448(SB), Y4, Y4
+	VXORPS       Y4, Y3, Y3
+	VMOVUPS      (AX)(BX*4), Y4
+	VFMADD231PS  Y3, Y0, Y4
+	VMOVUPS      Y4, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one1540
+
+tail1542:
+	MOVQ       DX, SI
+	SUBQ       BX, SI
+	JZ         done1543
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y3
+	VMASKMOVPS (CX)(BX*4), Y3, Y4
+	VANDPS     constants<>+3264(SB), Y4, Y4
+	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
+	VMOVMSKPS  Y4, SI
+	TESTL      SI, SI
+	JZ         ok1546
+	MOVQ       BX, ret+32(FP)
+	JMP        done1538
+
+ok1546:
+	VMASKMOVPS   (CX)(BX*4), Y3, Y4
+	VMOVUPS      Y2, Y2
+	VFMADD213PS  Y1, Y4, Y2
+	VSUBPS       Y1, Y2, Y1
+	VFNMADD231PS constants<>+8832(SB), Y1, Y4
+	VFNMADD231PS constants<>+8896(SB), Y1, Y4
+	VFNMADD231PS constants<>+8960(SB), Y1, Y4
+	VMULPS       Y4, Y4, Y1
+	VBROADCASTSS constants<>+9344(SB), Y5
+	VFMADD213PS  constants<>+9408(SB), Y1, Y5
+	VFMADD213PS  constants<>+9472(SB), Y1, Y5
+	VMULPS       Y1, Y4, Y6
+	VFMADD231PS  Y6, Y5, Y4
+	VBROADCASTSS constants<>+9536(SB), Y5
+	VFMADD213PS  constants<>+9600(SB), Y1, Y5
+	VFMADD213PS  constants<>+9664(SB), Y1, Y5
+	VFMADD213PS  constants<>+6272(SB), Y1, Y5
+	VFMADD213PS  constants<>+3520(SB), Y1, Y5
+	VPSLLD       $0x1f, Y2, Y1
+	VBLENDVPS    Y1, Y5, Y4, Y1
+	VPSLLD       $0x1e, Y2, Y2
+	VANDPS       constants<>+448(SB), Y2, Y2
+	VXORPS       Y2, Y1, Y1
+	VMASKMOVPS   (AX)(BX*4), Y3, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
+
+done1543:
+	MOVQ DX, ret+32(FP)
+
+done1538:
+	VZEROUPPER
+	RET
+
+// func addCosProductAVX512F64<>(n int, dst *float64, sign float64, x *float64, from *float64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addCosProductAVX512F64<>(SB), NOSPLIT, $0-48
+	VBROADCASTSD sign+16(FP), Z0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+0(FP), BX
+	VMOVUPS      constants<>+9728(SB), Z1
+	VMOVUPS      constants<>+6912(SB), Z2
+	VMOVUPS      constants<>+8000(SB), Z3
+	VMOVUPS      constants<>+8064(SB), Z4
+	VMOVUPS      constants<>+8128(SB), Z5
+	VMOVUPS      constants<>+8192(SB), Z6
+	VMOVUPS      constants<>+8256(SB), Z7
+	VMOVUPS      constants<>+8320(SB), Z8
+	VMOVUPS      constants<>+8384(SB), Z9
+	VMOVUPS      constants<>+8448(SB), Z10
+	VMOVUPS      constants<>+8512(SB), Z11
+	VMOVUPS      constants<>+8576(SB), Z12
+	VMOVUPS      constants<>+3392(SB), Z13
+	VMOVUPS      constants<>+256(SB), Z14
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1550
+
+many1548:
+	VMOVUPS  (CX)(SI*8), Z15
+	VANDPD   constants<>+3200(SB), Z15, Z15
+	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
+	VMOVUPS  64(CX)(SI*8), Z15
+	VANDPD   constants<>+3200(SB), Z15, Z15
+	VCMPPD   $0x16, constants<>+6848(SB), Z15, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok1553
+	MOVQ     SI, ret+40(FP)
+	JMP      done1547
+
+ok1553:
+	VMOVUPS       (CX)(SI*8), Z15
+	VMOVUPS       64(CX)(SI*8), Z16
+	VMOVUPS       Z2, Z17
+	VFMADD213PD   Z1, Z15, Z17
+	VMOVUPS       Z2, Z18
+	VFMADD213PD   Z1, Z16, Z18
+	VSUBPD        Z1, Z17, Z19
+	VSUBPD        Z1, Z18, Z20
+	VFNMADD231PD  Z3, Z19, Z15
+	VFNMADD231PD  Z3, Z20, Z16
+	VFNMADD231PD  Z4, Z19, Z15
+	VFNMADD231PD  Z4, Z20, Z16
+	VFNMADD231PD  Z5, Z19, Z15
+	VFNMADD231PD  Z5, Z20, Z16
+	VMULPD        Z15, Z15, Z19
+	VMULPD        Z16, Z16, Z20
+	VPERMPD       Z6, Z17, Z21
+	VPERMPD       Z6, Z18, Z22
+	VPERMPD       Z7, Z17, Z23
+	VPERMPD       Z7, Z18, Z24
+	VFMADD231PD   Z19, Z21, Z23
+	VFMADD231PD   Z20, Z22, Z24
+	VPERMPD       Z8, Z17, Z21
+	VPERMPD       Z8, Z18, Z22
+	VFMADD231PD   Z19, Z23, Z21
+	VFMADD231PD   Z20, Z24, Z22
+	VPERMPD       Z9, Z17, Z23
+	VPERMPD       Z9, Z18, Z24
+	VFMADD231PD   Z19, Z21, Z23
+	VFMADD231PD   Z20, Z22, Z24
+	VPERMPD       Z10, Z17, Z21
+	VPERMPD       Z10, Z18, Z22
+	VFMADD231PD   Z19, Z23, Z21
+	VFMADD231PD   Z20, Z24, Z22
+	VPERMPD       Z11, Z17, Z23
+	VPERMPD       Z11, Z18, Z24
+	VFMADD231PD   Z19, Z21, Z23
+	VFMADD231PD   Z20, Z22, Z24
+	VPTESTMQ.BCST constants<>+8640(SB), Z17, K1
+	VPTESTMQ.BCST constants<>+8640(SB), Z18, K2
+	VMOVUPS       Z19, Z21
+	VFMADD213PD   Z12, Z23, Z21
+	VMOVUPS       Z20, Z22
+	VFMADD213PD   Z12, Z24, Z22
+	VMOVUPD       Z21, K1, Z23
+	VMOVUPD       Z22, K2, Z24
+	VMULPD        Z19, Z15, Z21
+	VMULPD        Z20, Z16, Z22
+	VMOVUPD       Z19, K1, Z21
+	VMOVUPD       Z20, K2, Z22
+	VMOVUPD       Z13, K1, Z15
+	VMOVUPD       Z13, K2, Z16
+	VFMADD231PD   Z21, Z23, Z15
+	VFMADD231PD   Z22, Z24, Z16
+	VPSLLQ        $0x3e, Z17, Z17
+	VPSLLQ        $0x3e, Z18, Z18
+	VANDPD        Z14, Z17, Z17
+	VANDPD        Z14, Z18, Z18
+	VXORPD        Z17, Z15, Z15
+	VXORPD        Z18, Z16, Z16
+	VMOVUPS       (DX)(SI*8), Z17
+	VMULPD        Z17, Z15, Z15
+	VMOVUPS       (AX)(SI*8), Z17
+	VFMADD231PD   Z15, Z0, Z17
+	VMOVUPS       Z17, (AX)(SI*8)
+	VMOVUPS       64(DX)(SI*8), Z15
+	VMULPD        Z15, Z16, Z16
+	VMOVUPS       64(AX)(SI*8), Z15
+	VFMADD231PD   Z16, Z0, Z15
+	VMOVUPS       Z15, 64(AX)(SI*8)
+	ADDQ          $0x10, SI
+	CMPQ          SI, DI
+	JLE           many1548
+
+oneTest1550:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail1551
+
+one1549:
+	VMOVUPS  (CX)(SI*8), Z15
+	VANDPD   constants<>+3200(SB), Z15, Z15
+	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
+	KORTESTW K1, K1
+	JZ       ok1554
+	MOVQ     SI, ret+40(FP)
+	JMP      done1547
+
+ok1554:
+	VMOVUPS       (CX)(SI*8), Z15
+	VMOVUPS       Z2, Z16
+	VFMADD213PD   Z1, Z15, Z16
+	VSUBPD        Z1, Z16, Z17
+	VFNMADD231PD  Z3, Z17, Z15
+	VFNMADD231PD  Z4, Z17, Z15
+	VFNMADD231PD  Z5, Z17, Z15
+	VMULPD        Z15, Z15, Z17
+	VPERMPD       Z6, Z16, Z18
+	VPERMPD       Z7, Z16, Z19
+	VFMADD231PD   Z17, Z18, Z19
+	VPERMPD       Z8, Z16, Z18
+	VFMADD231PD   Z17, Z19, Z18
+	VPERMPD       Z9, Z16, Z19
+	VFMADD231PD   Z17, Z18, Z19
+	VPERMPD       Z10, Z16, Z18
+	VFMADD231PD   Z17, Z19, Z18
+	VPERMPD       Z11, Z16, Z19
+	VFMADD231PD   Z17, Z18, Z19
+	VPTESTMQ.BCST constants<>+8640(SB), Z16, K1
+	VMOVUPS       Z17, Z18
+	VFMADD213PD   Z12, Z19, Z18
+	VMOVUPD       Z18, K1, Z19
+	VMULPD        Z17, Z15, Z18
+	VMOVUPD       Z17, K1, Z18
+	VMOVUPD       Z13, K1, Z15
+	VFMADD231PD   Z18, Z19, Z15
+	VPSLLQ        $0x3e, Z16, Z16
+	VANDPD        Z14, Z16, Z16
+	VXORPD        Z16, Z15, Z15
+	VMOVUPS       (DX)(SI*8), Z16
+	VMULPD        Z16, Z15, Z15
+	VMOVUPS       (AX)(SI*8), Z16
+	VFMADD231PD   Z15, Z0, Z16
+	VMOVUPS       Z16, (AX)(SI*8)
+	ADDQ          $0x08, SI
+	CMPQ          SI, DI
+	JLE           one1549
+
+tail1551:
+	MOVQ      BX, DI
+	SUBQ      SI, DI
+	JZ        done1552
+	MOVQ      $-1, R8
+	SHLXQ     DI, R8, R8
+	NOTQ      R8
+	KMOVW     R8, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z15
+	VANDPD    constants<>+3200(SB), Z15, Z15
+	VCMPPD    $0x16, constants<>+6848(SB), Z15, K2
+	KORTESTW  K2, K2
+	JZ        ok1555
+	MOVQ      SI, ret+40(FP)
+	JMP       done1547
+
+ok1555:
+	VMOVUPD.Z     (CX)(SI*8), K1, Z15
+	VMOVUPS       Z2, Z2
+	VFMADD213PD   Z1, Z15, Z2
+	VSUBPD        Z1, Z2, Z1
+	VFNMADD231PD  Z3, Z1, Z15
+	VFNMADD231PD  Z4, Z1, Z15
+	VFNMADD231PD  Z5, Z1, Z15
+	VMULPD        Z15, Z15, Z1
+	VPERMPD       Z6, Z2, Z3
+	VPERMPD       Z7, Z2, Z4
+	VFMADD231PD   Z1, Z3, Z4
+	VPERMPD       Z8, Z2, Z3
+	VFMADD231PD   Z1, Z4, Z3
+	VPERMPD       Z9, Z2, Z4
+	VFMADD231PD   Z1, Z3, Z4
+	VPERMPD       Z10, Z2, Z3
+	VFMADD231PD   Z1, Z4, Z3
+	VPERMPD       Z11, Z2, Z4
+	VFMADD231PD   Z1, Z3, Z4
+	VPTESTMQ.BCST constants<>+8640(SB), Z2, K2
+	VMOVUPS       Z1, Z3
+	VFMADD213PD   Z12, Z4, Z3
+	VMOVUPD       Z3, K2, Z4
+	VMULPD        Z1, Z15, Z3
+	VMOVUPD       Z1, K2, Z3
+	VMOVUPD       Z13, K2, Z15
+	VFMADD231PD   Z3, Z4, Z15
+	VPSLLQ        $0x3e, Z2, Z1
+	VANDPD        Z14, Z1, Z1
+	VXORPD        Z1, Z15, Z1
+	VMOVUPD.Z     (DX)(SI*8), K1, Z2
+	VMULPD        Z2, Z1, Z1
+	VMOVUPD.Z     (AX)(SI*8), K1, Z2
+	VFMADD231PD   Z1, Z0, Z2
+	VMOVUPD       Z2, K1, (AX)(SI*8)
+
+done1552:
+	MOVQ BX, ret+40(FP)
+
+done1547:
+	VZEROUPPER
+	RET
+
+// func addCosProductAVX2F64<>(n int, dst *float64, sign float64, x *float64, from *float64) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addCosProductAVX2F64<>(SB), NOSPLIT, $0-48
+	VBROADCASTSD sign+16(FP), Y0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+0(FP), BX
+	VMOVUPS      constants<>+9728(SB), Y1
+	VMOVUPS      constants<>+6912(SB), Y2
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1559
+
+many1557:
+	VMOVUPS   (CX)(SI*8), Y3
+	VANDPD    constants<>+3200(SB), Y3, Y3
+	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
+	VMOVUPS   32(CX)(SI*8), Y4
+	VANDPD    constants<>+3200(SB), Y4, Y4
+	VCMPPD    $0x16, constants<>+6848(SB), Y4, Y4
+	VORPS     Y4, Y3, Y3
+	VMOVMSKPS Y3, R8
+	TESTL     R8, R8
+	JZ        ok1562
+	MOVQ      SI, ret+40(FP)
+	JMP       done1556
+
+ok1562:
+	VMOVUPS      (CX)(SI*8), Y3
+	VMOVUPS      32(CX)(SI*8), Y4
+	VMOVUPS      Y2, Y5
+	VFMADD213PD  Y1, Y3, Y5
+	VMOVUPS      Y2, Y6
+	VFMADD213PD  Y1, Y4, Y6
+	VSUBPD       Y1, Y5, Y7
+	VSUBPD       Y1, Y6, Y8
+	VFNMADD231PD constants<>+8000(SB), Y7, Y3
+	VFNMADD231PD constants<>+8000(SB), Y8, Y4
+	VFNMADD231PD constants<>+8064(SB), Y7, Y3
+	VFNMADD231PD constants<>+8064(SB), Y8, Y4
+	VFNMADD231PD constants<>+8128(SB), Y7, Y3
+	VFNMADD231PD constants<>+8128(SB), Y8, Y4
+	VMULPD       Y3, Y3, Y7
+	VMULPD       Y4, Y4, Y8
+	VBROADCASTSD constants<>+7232(SB), Y9
+	VFMADD213PD  constants<>+7360(SB), Y7, Y9
+	VBROADCASTSD constants<>+7232(SB), Y10
+	VFMADD213PD  constants<>+7360(SB), Y8, Y10
+	VFMADD213PD  constants<>+7488(SB), Y7, Y9
+	VFMADD213PD  constants<>+7488(SB), Y8, Y10
+	VFMADD213PD  constants<>+7616(SB), Y7, Y9
+	VFMADD213PD  constants<>+7616(SB), Y8, Y10
+	VFMADD213PD  constants<>+7744(SB), Y7, Y9
+	VFMADD213PD  constants<>+7744(SB), Y8, Y10
+	VFMADD213PD  constants<>+7872(SB), Y7, Y9
+	VFMADD213PD  constants<>+7872(SB), Y8, Y10
+	VMULPD       Y7, Y3, Y11
+	VMULPD       Y8, Y4, Y12
+	VFMADD231PD  Y11, Y9, Y3
+	VFMADD231PD  Y12, Y10, Y4
+	VBROADCASTSD constants<>+7296(SB), Y9
+	VFMADD213PD  constants<>+7424(SB), Y7, Y9
+	VBROADCASTSD constants<>+7296(SB), Y10
+	VFMADD213PD  constants<>+7424(SB), Y8, Y10
+	VFMADD213PD  constants<>+7552(SB), Y7, Y9
+	VFMADD213PD  constants<>+7552(SB), Y8, Y10
+	VFMADD213PD  constants<>+7680(SB), Y7, Y9
+	VFMADD213PD  constants<>+7680(SB), Y8, Y10
+	VFMADD213PD  constants<>+7808(SB), Y7, Y9
+	VFMADD213PD  constants<>+7808(SB), Y8, Y10
+	VFMADD213PD  constants<>+7936(SB), Y7, Y9
+	VFMADD213PD  constants<>+7936(SB), Y8, Y10
+	VFMADD213PD  constants<>+8576(SB), Y7, Y9
+	VFMADD213PD  constants<>+8576(SB), Y8, Y10
+	VFMADD213PD  constants<>+3392(SB), Y7, Y9
+	VFMADD213PD  constants<>+3392(SB), Y8, Y10
+	VPSLLQ       $0x3f, Y5, Y7
+	VPSLLQ       $0x3f, Y6, Y8
+	VBLENDVPD    Y7, Y9, Y3, Y3
+	VBLENDVPD    Y8, Y10, Y4, Y4
+	VPSLLQ       $0x3e, Y5, Y5
+	VPSLLQ       $0x3e, Y6, Y6
+	VANDPD       constants<>+256(SB), Y5, Y5
+	VANDPD       constants<>+256(SB), Y6, Y6
+	VXORPD       Y5, Y3, Y3
+	VXORPD       Y6, Y4, Y4
+	VMOVUPS      (DX)(SI*8), Y5
+	VMULPD       Y5, Y3, Y3
+	VMOVUPS      (AX)(SI*8), Y5
+	VFMADD231PD  Y3, Y0, Y5
+	VMOVUPS      Y5, (AX)(SI*8)
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMULPD       Y3, Y4, Y4
+	VMOVUPS      32(AX)(SI*8), Y3
+	VFMADD231PD  Y4, Y0, Y3
+	VMOVUPS      Y3, 32(AX)(SI*8)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          many1557
+
+oneTest1559:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail1560
+
+one1558:
+	VMOVUPS   (CX)(SI*8), Y3
+	VANDPD    constants<>+3200(SB), Y3, Y3
+	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
+	VMOVMSKPS Y3, R8
+	TESTL     R8, R8
+	JZ        ok1563
+	MOVQ      SI, ret+40(FP)
+	JMP       done1556
+
+ok1563:
+	VMOVUPS      (CX)(SI*8), Y3
+	VMOVUPS      Y2, Y4
+	VFMADD213PD  Y1, Y3, Y4
+	VSUBPD       Y1, Y4, Y5
+	VFNMADD231PD constants<>+8000(SB), Y5, Y3
+	VFNMADD231PD constants<>+8064(SB), Y5, Y3
+	VFNMADD231PD constants<>+8128(SB), Y5, Y3
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+7232(SB), Y6
+	VFMADD213PD  constants<>+7360(SB), Y5, Y6
+	VFMADD213PD  constants<>+7488(SB), Y5, Y6
+	VFMADD213PD  constants<>+7616(SB), Y5, Y6
+	VFMADD213PD  constants<>+7744(SB), Y5, Y6
+	VFMADD213PD  constants<>+7872(SB), Y5, Y6
+	VMULPD       Y5, Y3, Y7
+	VFMADD231PD  Y7, Y6, Y3
+	VBROADCASTSD constants<>+7296(SB), Y6
+	VFMADD213PD  constants<>+7424(SB), Y5, Y6
+	VFMADD213PD  constants<>+7552(SB), Y5, Y6
+	VFMADD213PD  constants<>+7680(SB), Y5, Y6
+	VFMADD213PD  constants<>+7808(SB), Y5, Y6
+	VFMADD213PD  constants<>+7936(SB), Y5, Y6
+	VFMADD213PD  constants<>+8576(SB), Y5, Y6
+	VFMADD213PD  constants<>+3392(SB), Y5, Y6
+	VPSLLQ       $0x3f, Y4, Y5
+	VBLENDVPD    Y5, Y6, Y3, Y3
+	VPSLLQ       $0x3e, Y4, Y4
+	VANDPD       constants<>+256(SB), Y4, Y4
+	VXORPD       Y4, Y3, Y3
+	VMOVUPS      (DX)(SI*8), Y4
+	VMULPD       Y4, Y3, Y3
+	VMOVUPS      (AX)(SI*8), Y4
+	VFMADD231PD  Y3, Y0, Y4
+	VMOVUPS      Y4, (AX)(SI*8)
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one1558
+
+tail1560:
+	MOVQ       BX, DI
+	SUBQ       SI, DI
+	JZ         done1561
+	LEAQ       ones<>+32(SB), R8
+	SHLQ       $0x03, DI
+	SUBQ       DI, R8
+	VMOVUPS    (R8), Y3
+	VMASKMOVPD (CX)(SI*8), Y3, Y4
+	VANDPD     constants<>+3200(SB), Y4, Y4
+	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
+	VMOVMSKPS  Y4, DI
+	TESTL      DI, DI
+	JZ         ok1564
+	MOVQ       SI, ret+40(FP)
+	JMP        done1556
+
+ok1564:
+	VMASKMOVPD   (CX)(SI*8), Y3, Y4
+	VMOVUPS      Y2, Y2
+	VFMADD213PD  Y1, Y4, Y2
+	VSUBPD       Y1, Y2, Y1
+	VFNMADD231PD constants<>+8000(SB), Y1, Y4
+	VFNMADD231PD constants<>+8064(SB), Y1, Y4
+	VFNMADD231PD constants<>+8128(SB), Y1, Y4
+	VMULPD       Y4, Y4, Y1
+	VBROADCASTSD constants<>+7232(SB), Y5
+	VFMADD213PD  constants<>+7360(SB), Y1, Y5
+	VFMADD213PD  constants<>+7488(SB), Y1, Y5
+	VFMADD213PD  constants<>+7616(SB), Y1, Y5
+	VFMADD213PD  constants<>+7744(SB), Y1, Y5
+	VFMADD213PD  constants<>+7872(SB), Y1, Y5
+	VMULPD       Y1, Y4, Y6
+	VFMADD231PD  Y6, Y5, Y4
+	VBROADCASTSD constants<>+7296(SB), Y5
+	VFMADD213PD  constants<>+7424(SB), Y1, Y5
+	VFMADD213PD  constants<>+7552(SB), Y1, Y5
+	VFMADD213PD  constants<>+7680(SB), Y1, Y5
+	VFMADD213PD  constants<>+7808(SB), Y1, Y5
+	VFMADD213PD  constants<>+7936(SB), Y1, Y5
+	VFMADD213PD  constants<>+8576(SB), Y1, Y5
+	VFMADD213PD  constants<>+3392(SB), Y1, Y5
+	VPSLLQ       $0x3f, Y2, Y1
+	VBLENDVPD    Y1, Y5, Y4, Y1
+	VPSLLQ       $0x3e, Y2, Y2
+	VANDPD       constants<>+256(SB), Y2, Y2
+	VXORPD       Y2, Y1, Y1
+	VMASKMOVPD   (DX)(SI*8), Y3, Y2
+	VMULPD       Y2, Y1, Y1
+	VMASKMOVPD   (AX)(SI*8), Y3, Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMASKMOVPD   Y2, Y3, (AX)(SI*8)
+
+done1561:
+	MOVQ BX, ret+40(FP)
+
+done1556:
+	VZEROUPPER
+	RET
+
+// func addCosProductAVX512F32<>(n int, dst *float32, sign float32, x *float32, from *float32) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addCosProductAVX512F32<>(SB), NOSPLIT, $0-48
+	VBROADCASTSS sign+16(FP), Z0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+0(FP), BX
+	VMOVUPS      constants<>+9792(SB), Z1
+	VMOVUPS      constants<>+8768(SB), Z2
+	VMOVUPS      constants<>+8832(SB), Z3
+	VMOVUPS      constants<>+8896(SB), Z4
+	VMOVUPS      constants<>+8960(SB), Z5
+	VMOVUPS      constants<>+9024(SB), Z6
+	VMOVUPS      constants<>+9088(SB), Z7
+	VMOVUPS      constants<>+9152(SB), Z8
+	VMOVUPS      constants<>+6272(SB), Z9
+	VMOVUPS      constants<>+3520(SB), Z10
+	VMOVUPS      constants<>+448(SB), Z11
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1568
+
+many1566:
+	VMOVUPS  (CX)(SI*4), Z12
+	VANDPS   constants<>+3264(SB), Z12, Z12
+	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
+	VMOVUPS  64(CX)(SI*4), Z12
+	VANDPS   constants<>+3264(SB), Z12, Z12
+	VCMPPS   $0x16, constants<>+9216(SB), Z12, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok1571
+	MOVQ     SI, ret+40(FP)
+	JMP      done1565
+
+ok1571:
+	VMOVUPS       (CX)(SI*4), Z12
+	VMOVUPS       64(CX)(SI*4), Z13
+	VMOVUPS       Z2, Z14
+	VFMADD213PS   Z1, Z12, Z14
+	VMOVUPS       Z2, Z15
+	VFMADD213PS   Z1, Z13, Z15
+	VSUBPS        Z1, Z14, Z16
+	VSUBPS        Z1, Z15, Z17
+	VFNMADD231PS  Z3, Z16, Z12
+	VFNMADD231PS  Z3, Z17, Z13
+	VFNMADD231PS  Z4, Z16, Z12
+	VFNMADD231PS  Z4, Z17, Z13
+	VFNMADD231PS  Z5, Z16, Z12
+	VFNMADD231PS  Z5, Z17, Z13
+	VMULPS        Z12, Z12, Z16
+	VMULPS        Z13, Z13, Z17
+	VPERMPS       Z6, Z14, Z18
+	VPERMPS       Z6, Z15, Z19
+	VPERMPS       Z7, Z14, Z20
+	VPERMPS       Z7, Z15, Z21
+	VFMADD231PS   Z16, Z18, Z20
+	VFMADD231PS   Z17, Z19, Z21
+	VPERMPS       Z8, Z14, Z18
+	VPERMPS       Z8, Z15, Z19
+	VFMADD231PS   Z16, Z20, Z18
+	VFMADD231PS   Z17, Z21, Z19
+	VPTESTMD.BCST constants<>+9280(SB), Z14, K1
+	VPTESTMD.BCST constants<>+9280(SB), Z15, K2
+	VMOVUPS       Z16, Z20
+	VFMADD213PS   Z9, Z18, Z20
+	VMOVUPS       Z17, Z21
+	VFMADD213PS   Z9, Z19, Z21
+	VMOVUPS       Z20, K1, Z18
+	VMOVUPS       Z21, K2, Z19
+	VMULPS        Z16, Z12, Z20
+	VMULPS        Z17, Z13, Z21
+	VMOVUPS       Z16, K1, Z20
+	VMOVUPS       Z17, K2, Z21
+	VMOVUPS       Z10, K1, Z12
+	VMOVUPS       Z10, K2, Z13
+	VFMADD231PS   Z20, Z18, Z12
+	VFMADD231PS   Z21, Z19, Z13
+	VPSLLD        $0x1e, Z14, Z14
+	VPSLLD        $0x1e, Z15, Z15
+	VANDPS        Z11, Z14, Z14
+	VANDPS        Z11, Z15, Z15
+	VXORPS        Z14, Z12, Z12
+	VXORPS        Z15, Z13, Z13
+	VMOVUPS       (DX)(SI*4), Z14
+	VMULPS        Z14, Z12, Z12
+	VMOVUPS       (AX)(SI*4), Z14
+	VFMADD231PS   Z12, Z0, Z14
+	VMOVUPS       Z14, (AX)(SI*4)
+	VMOVUPS       64(DX)(SI*4), Z12
+	VMULPS        Z12, Z13, Z13
+	VMOVUPS       64(AX)(SI*4), Z12
+	VFMADD231PS   Z13, Z0, Z12
+	VMOVUPS       Z12, 64(AX)(SI*4)
+	ADDQ          $0x20, SI
+	CMPQ          SI, DI
+	JLE           many1566
+
+oneTest1568:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail1569
+
+one1567:
+	VMOVUPS  (CX)(SI*4), Z12
+	VANDPS   constants<>+3264(SB), Z12, Z12
+	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
+	KORTESTW K1, K1
+	JZ       ok1572
+	MOVQ     SI, ret+40(FP)
+	JMP      done1565
+
+ok1572:
+	VMOVUPS       (CX)(SI*4), Z12
+	VMOVUPS       Z2, Z13
+	VFMADD213PS   Z1, Z12, Z13
+	VSUBPS        Z1, Z13, Z14
+	VFNMADD231PS  Z3, Z14, Z12
+	VFNMADD231PS  Z4, Z14, Z12
+	VFNMADD231PS  Z5, Z14, Z12
+	VMULPS        Z12, Z12, Z14
+	VPERMPS       Z6, Z13, Z15
+	VPERMPS       Z7, Z13, Z16
+	VFMADD231PS   Z14, Z15, Z16
+	VPERMPS       Z8, Z13, Z15
+	VFMADD231PS   Z14, Z16, Z15
+	VPTESTMD.BCST constants<>+9280(SB), Z13, K1
+	VMOVUPS       Z14, Z16
+	VFMADD213PS   Z9, Z15, Z16
+	VMOVUPS       Z16, K1, Z15
+	VMULPS        Z14, Z12, Z16
+	VMOVUPS       Z14, K1, Z16
+	VMOVUPS       Z10, K1, Z12
+	VFMADD231PS   Z16, Z15, Z12
+	VPSLLD        $0x1e, Z13, Z13
+	VANDPS        Z11, Z13, Z13
+	VXORPS        Z13, Z12, Z12
+	VMOVUPS       (DX)(SI*4), Z13
+	VMULPS        Z13, Z12, Z12
+	VMOVUPS       (AX)(SI*4), Z13
+	VFMADD231PS   Z12, Z0, Z13
+	VMOVUPS       Z13, (AX)(SI*4)
+	ADDQ          $0x10, SI
+	CMPQ          SI, DI
+	JLE           one1567
+
+tail1569:
+	MOVQ      BX, DI
+	SUBQ      SI, DI
+	JZ        done1570
+	MOVQ      $-1, R8
+	SHLXQ     DI, R8, R8
+	NOTQ      R8
+	KMOVW     R8, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z12
+	VANDPS    constants<>+3264(SB), Z12, Z12
+	VCMPPS    $0x16, constants<>+9216(SB), Z12, K2
+	KORTESTW  K2, K2
+	JZ        ok1573
+	MOVQ      SI, ret+40(FP)
+	JMP       done1565
+
+ok1573:
+	VMOVUPS.Z     (CX)(SI*4), K1, Z12
+	VMOVUPS       Z2, Z2
+	VFMADD213PS   Z1, Z12, Z2
+	VSUBPS        Z1, Z2, Z1
+	VFNMADD231PS  Z3, Z1, Z12
+	VFNMADD231PS  Z4, Z1, Z12
+	VFNMADD231PS  Z5, Z1, Z12
+	VMULPS        Z12, Z12, Z1
+	VPERMPS       Z6, Z2, Z3
+	VPERMPS       Z7, Z2, Z4
+	VFMADD231PS   Z1, Z3, Z4
+	VPERMPS       Z8, Z2, Z3
+	VFMADD231PS   Z1, Z4, Z3
+	VPTESTMD.BCST constants<>+9280(SB), Z2, K2
+	VMOVUPS       Z1, Z4
+	VFMADD213PS   Z9, Z3, Z4
+	VMOVUPS       Z4, K2, Z3
+	VMULPS        Z1, Z12, Z4
+	VMOVUPS       Z1, K2, Z4
+	VMOVUPS       Z10, K2, Z12
+	VFMADD231PS   Z4, Z3, Z12
+	VPSLLD        $0x1e, Z2, Z1
+	VANDPS        Z11, Z1, Z1
+	VXORPS        Z1, Z12, Z1
+	VMOVUPS.Z     (DX)(SI*4), K1, Z2
+	VMULPS        Z2, Z1, Z1
+	VMOVUPS.Z     (AX)(SI*4), K1, Z2
+	VFMADD231PS   Z1, Z0, Z2
+	VMOVUPS       Z2, K1, (AX)(SI*4)
+
+done1570:
+	MOVQ BX, ret+40(FP)
+
+done1565:
+	VZEROUPPER
+	RET
+
+// func addCosProductAVX2F32<>(n int, dst *float32, sign float32, x *float32, from *float32) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addCosProductAVX2F32<>(SB), NOSPLIT, $0-48
+	VBROADCASTSS sign+16(FP), Y0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+0(FP), BX
+	VMOVUPS      constants<>+9792(SB), Y1
+	VMOVUPS      constants<>+8768(SB), Y2
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1577
+
+many1575:
+	VMOVUPS   (CX)(SI*4), Y3
+	VANDPS    constants<>+3264(SB), Y3, Y3
+	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
+	VMOVUPS   32(CX)(SI*4), Y4
+	VANDPS    constants<>+3264(SB), Y4, Y4
+	VCMPPS    $0x16, constants<>+9216(SB), Y4, Y4
+	VORPS     Y4, Y3, Y3
+	VMOVMSKPS Y3, R8
+	TESTL     R8, R8
+	JZ        ok1580
+	MOVQ      SI, ret+40(FP)
+	JMP       done1574
+
+ok1580:
+	VMOVUPS      (CX)(SI*4), Y3
+	VMOVUPS      32(CX)(SI*4), Y4
+	VMOVUPS      Y2, Y5
+	VFMADD213PS  Y1, Y3, Y5
+	VMOVUPS      Y2, Y6
+	VFMADD213PS  Y1, Y4, Y6
+	VSUBPS       Y1, Y5, Y7
+	VSUBPS       Y1, Y6, Y8
+	VFNMADD231PS constants<>+8832(SB), Y7, Y3
+	VFNMADD231PS constants<>+8832(SB), Y8, Y4
+	VFNMADD231PS constants<>+8896(SB), Y7, Y3
+	VFNMADD231PS constants<>+8896(SB), Y8, Y4
+	VFNMADD231PS constants<>+8960(SB), Y7, Y3
+	VFNMADD231PS constants<>+8960(SB), Y8, Y4
+	VMULPS       Y3, Y3, Y7
+	VMULPS       Y4, Y4, Y8
+	VBROADCASTSS constants<>+9344(SB), Y9
+	VFMADD213PS  constants<>+9408(SB), Y7, Y9
+	VBROADCASTSS constants<>+9344(SB), Y10
+	VFMADD213PS  constants<>+9408(SB), Y8, Y10
+	VFMADD213PS  constants<>+9472(SB), Y7, Y9
+	VFMADD213PS  constants<>+9472(SB), Y8, Y10
+	VMULPS       Y7, Y3, Y11
+	VMULPS       Y8, Y4, Y12
+	VFMADD231PS  Y11, Y9, Y3
+	VFMADD231PS  Y12, Y10, Y4
+	VBROADCASTSS constants<>+9536(SB), Y9
+	VFMADD213PS  constants<>+9600(SB), Y7, Y9
+	VBROADCASTSS constants<>+9536(SB), Y10
+	VFMADD213PS  constants<>+9600(SB), Y8, Y10
+	VFMADD213PS  constants<>+9664(SB), Y7, Y9
+	VFMADD213PS  constants<>+9664(SB), Y8, Y10
+	VFMADD213PS  constants<>+6272(SB), Y7, Y9
+	VFMADD213PS  constants<>+6272(SB), Y8, Y10
+	VFMADD213PS  constants<>+3520(SB), Y7, Y9
+	VFMADD213PS  constants<>+3520(SB), Y8, Y10
+	VPSLLD       $0x1f, Y5, Y7
+	VPSLLD       $0x1f, Y6, Y8
+	VBLENDVPS    Y7, Y9, Y3, Y3
+	VBLENDVPS    Y8, Y10, Y4, Y4
+	VPSLLD       $0x1e, Y5, Y5
+	VPSLLD       $0x1e, Y6, Y6
+	VANDPS       constants<>+448(SB), Y5, Y5
+	VANDPS       constants<>+448(SB), Y6, Y6
+	VXORPS       Y5, Y3, Y3
+	VXORPS       Y6, Y4, Y4
+	VMOVUPS      (DX)(SI*4), Y5
+	VMULPS       Y5, Y3, Y3
+	VMOVUPS      (AX)(SI*4), Y5
+	VFMADD231PS  Y3, Y0, Y5
+	VMOVUPS      Y5, (AX)(SI*4)
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMULPS       Y3, Y4, Y4
+	VMOVUPS      32(AX)(SI*4), Y3
+	VFMADD231PS  Y4, Y0, Y3
+	VMOVUPS      Y3, 32(AX)(SI*4)
+	ADDQ         $0x10, SI
+	CMPQ         SI, DI
+	JLE          many1575
+
+oneTest1577:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail1578
+
+one1576:
+	VMOVUPS   (CX)(SI*4), Y3
+	VANDPS    constants<>+3264(SB), Y3, Y3
+	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
+	VMOVMSKPS Y3, R8
+	TESTL     R8, R8
+	JZ        ok1581
+	MOVQ      SI, ret+40(FP)
+	JMP       done1574
+
+ok1581:
+	VMOVUPS      (CX)(SI*4), Y3
+	VMOVUPS      Y2, Y4
+	VFMADD213PS  Y1, Y3, Y4
+	VSUBPS       Y1, Y4, Y5
+	VFNMADD231PS constants<>+8832(SB), Y5, Y3
+	VFNMADD231PS constants<>+8896(SB), Y5, Y3
+	VFNMADD231PS constants<>+8960(SB), Y5, Y3
+	VMULPS       Y3, Y3, Y5
+	VBROADCASTSS constants<>+9344(SB), Y6
+	VFMADD213PS  constants<>+9408(SB), Y5, Y6
+	VFMADD213PS  constants<>+9472(SB), Y5, Y6
+	VMULPS       Y5, Y3, Y7
+	VFMADD231PS  Y7, Y6, Y3
+	VBROADCASTSS constants<>+9536(SB), Y6
+	VFMADD213PS  constants<>+9600(SB), Y5, Y6
+	VFMADD213PS  constants<>+9664(SB), Y5, Y6
+	VFMADD213PS  constants<>+6272(SB), Y5, Y6
+	VFMADD213PS  constants<>+3520(SB), Y5, Y6
+	VPSLLD       $0x1f, Y4, Y5
+	VBLENDVPS    Y5, Y6, Y3, Y3
+	VPSLLD       $0x1e, Y4, Y4
+	VANDPS       constants<>+448(SB), Y4, Y4
+	VXORPS       Y4, Y3, Y3
+	VMOVUPS      (DX)(SI*4), Y4
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      (AX)(SI*4), Y4
+	VFMADD231PS  Y3, Y0, Y4
+	VMOVUPS      Y4, (AX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one1576
+
+tail1578:
+	MOVQ       BX, DI
+	SUBQ       SI, DI
+	JZ         done1579
+	LEAQ       ones<>+32(SB), R8
+	SHLQ       $0x02, DI
+	SUBQ       DI, R8
+	VMOVUPS    (R8), Y3
+	VMASKMOVPS (CX)(SI*4), Y3, Y4
+	VANDPS     constants<>+3264(SB), Y4, Y4
+	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
+	VMOVMSKPS  Y4, DI
+	TESTL      DI, DI
+	JZ         ok1582
+	MOVQ       SI, ret+40(FP)
+	JMP        done1574
+
+ok1582:
+	VMASKMOVPS   (CX)(SI*4), Y3, Y4
+	VMOVUPS      Y2, Y2
+	VFMADD213PS  Y1, Y4, Y2
+	VSUBPS       Y1, Y2, Y1
+	VFNMADD231PS constants<>+8832(SB), Y1, Y4
+	VFNMADD231PS constants<>+8896(SB), Y1, Y4
+	VFNMADD231PS constants<>+8960(SB), Y1, Y4
+	VMULPS       Y4, Y4, Y1
+	VBROADCASTSS constants<>+9344(SB), Y5
+	VFMADD213PS  constants<>+9408(SB), Y1, Y5
+	VFMADD213PS  constants<>+9472(SB), Y1, Y5
+	VMULPS       Y1, Y4, Y6
+	VFMADD231PS  Y6, Y5, Y4
+	VBROADCASTSS constants<>+9536(SB), Y5
+	VFMADD213PS  constants<>+9600(SB), Y1, Y5
+	VFMADD213PS  constants<>+9664(SB), Y1, Y5
+	VFMADD213PS  constants<>+6272(SB), Y1, Y5
+	VFMADD213PS  constants<>+3520(SB), Y1, Y5
+	VPSLLD       $0x1f, Y2, Y1
+	VBLENDVPS    Y1, Y5, Y4, Y1
+	VPSLLD       $0x1e, Y2, Y2
+	VANDPS       constants<>+448(SB), Y2, Y2
+	VXORPS       Y2, Y1, Y1
+	VMASKMOVPS   (DX)(SI*4), Y3, Y2
+	VMULPS       Y2, Y1, Y1
+	VMASKMOVPS   (AX)(SI*4), Y3, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
+
+done1579:
+	MOVQ BX, ret+40(FP)
+
+done1574:
+	VZEROUPPER
+	RET
+
 // func addSqrtAVX512F64<>(dst *float64, sign float64, x *float64, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·addSqrtAVX512F64<>(SB), NOSPLIT, $0-32
@@ -29271,9 +30199,9 @@ TEXT ·addSqrtAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1514
+	JL           oneTest1586
 
-many1512:
+many1584:
 	VMOVUPS     (CX)(BX*8), Z1
 	VMOVUPS     64(CX)(BX*8), Z2
 	VSQRTPD     Z1, Z1
@@ -29286,14 +30214,14 @@ many1512:
 	VMOVUPS     Z1, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1512
+	JLE         many1584
 
-oneTest1514:
+oneTest1586:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1515
+	JG   tail1587
 
-one1513:
+one1585:
 	VMOVUPS     (CX)(BX*8), Z1
 	VSQRTPD     Z1, Z1
 	VMOVUPS     (AX)(BX*8), Z2
@@ -29301,11 +30229,11 @@ one1513:
 	VMOVUPS     Z2, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1513
+	JLE         one1585
 
-tail1515:
+tail1587:
 	SUBQ        BX, DX
-	JZ          done1516
+	JZ          done1588
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -29316,7 +30244,7 @@ tail1515:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done1516:
+done1588:
 	VZEROUPPER
 	RET
 
@@ -29330,9 +30258,9 @@ TEXT ·addSqrtAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1521
+	JG           tail1593
 
-one1519:
+one1591:
 	VMOVUPS     (CX)(BX*8), Y1
 	VSQRTPD     Y1, Y1
 	VMOVUPS     (AX)(BX*8), Y2
@@ -29340,11 +30268,11 @@ one1519:
 	VMOVUPS     Y2, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1519
+	JLE         one1591
 
-tail1521:
+tail1593:
 	SUBQ        BX, DX
-	JZ          done1522
+	JZ          done1594
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -29355,7 +30283,7 @@ tail1521:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(BX*8)
 
-done1522:
+done1594:
 	VZEROUPPER
 	RET
 
@@ -29369,9 +30297,9 @@ TEXT ·addSqrtAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1526
+	JL           oneTest1598
 
-many1524:
+many1596:
 	VMOVUPS     (CX)(BX*4), Z1
 	VMOVUPS     64(CX)(BX*4), Z2
 	VSQRTPS     Z1, Z1
@@ -29384,14 +30312,14 @@ many1524:
 	VMOVUPS     Z1, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1524
+	JLE         many1596
 
-oneTest1526:
+oneTest1598:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1527
+	JG   tail1599
 
-one1525:
+one1597:
 	VMOVUPS     (CX)(BX*4), Z1
 	VSQRTPS     Z1, Z1
 	VMOVUPS     (AX)(BX*4), Z2
@@ -29399,11 +30327,11 @@ one1525:
 	VMOVUPS     Z2, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1525
+	JLE         one1597
 
-tail1527:
+tail1599:
 	SUBQ        BX, DX
-	JZ          done1528
+	JZ          done1600
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -29414,7 +30342,7 @@ tail1527:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done1528:
+done1600:
 	VZEROUPPER
 	RET
 
@@ -29428,9 +30356,9 @@ TEXT ·addSqrtAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1533
+	JG           tail1605
 
-one1531:
+one1603:
 	VMOVUPS     (CX)(BX*4), Y1
 	VSQRTPS     Y1, Y1
 	VMOVUPS     (AX)(BX*4), Y2
@@ -29438,11 +30366,11 @@ one1531:
 	VMOVUPS     Y2, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1531
+	JLE         one1603
 
-tail1533:
+tail1605:
 	SUBQ        BX, DX
-	JZ          done1534
+	JZ          done1606
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -29453,7 +30381,7 @@ tail1533:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(BX*4)
 
-done1534:
+done1606:
 	VZEROUPPER
 	RET
 
@@ -29468,9 +30396,9 @@ TEXT ·addSqrtProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1538
+	JL           oneTest1610
 
-many1536:
+many1608:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     64(CX)(SI*8), Z2
 	VSQRTPD     Z1, Z1
@@ -29487,14 +30415,14 @@ many1536:
 	VMOVUPS     Z1, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1536
+	JLE         many1608
 
-oneTest1538:
+oneTest1610:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1539
+	JG   tail1611
 
-one1537:
+one1609:
 	VMOVUPS     (CX)(SI*8), Z1
 	VSQRTPD     Z1, Z1
 	VMOVUPS     (DX)(SI*8), Z2
@@ -29504,11 +30432,11 @@ one1537:
 	VMOVUPS     Z2, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1537
+	JLE         one1609
 
-tail1539:
+tail1611:
 	SUBQ        SI, BX
-	JZ          done1540
+	JZ          done1612
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -29521,7 +30449,7 @@ tail1539:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done1540:
+done1612:
 	VZEROUPPER
 	RET
 
@@ -29536,9 +30464,9 @@ TEXT ·addSqrtProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1545
+	JG           tail1617
 
-one1543:
+one1615:
 	VMOVUPS     (CX)(SI*8), Y1
 	VSQRTPD     Y1, Y1
 	VMOVUPS     (DX)(SI*8), Y2
@@ -29548,11 +30476,11 @@ one1543:
 	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1543
+	JLE         one1615
 
-tail1545:
+tail1617:
 	SUBQ        SI, BX
-	JZ          done1546
+	JZ          done1618
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -29565,7 +30493,7 @@ tail1545:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
 
-done1546:
+done1618:
 	VZEROUPPER
 	RET
 
@@ -29580,9 +30508,9 @@ TEXT ·addSqrtProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1550
+	JL           oneTest1622
 
-many1548:
+many1620:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     64(CX)(SI*4), Z2
 	VSQRTPS     Z1, Z1
@@ -29599,14 +30527,14 @@ many1548:
 	VMOVUPS     Z1, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1548
+	JLE         many1620
 
-oneTest1550:
+oneTest1622:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1551
+	JG   tail1623
 
-one1549:
+one1621:
 	VMOVUPS     (CX)(SI*4), Z1
 	VSQRTPS     Z1, Z1
 	VMOVUPS     (DX)(SI*4), Z2
@@ -29616,11 +30544,11 @@ one1549:
 	VMOVUPS     Z2, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1549
+	JLE         one1621
 
-tail1551:
+tail1623:
 	SUBQ        SI, BX
-	JZ          done1552
+	JZ          done1624
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -29633,7 +30561,7 @@ tail1551:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done1552:
+done1624:
 	VZEROUPPER
 	RET
 
@@ -29648,9 +30576,9 @@ TEXT ·addSqrtProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1557
+	JG           tail1629
 
-one1555:
+one1627:
 	VMOVUPS     (CX)(SI*4), Y1
 	VSQRTPS     Y1, Y1
 	VMOVUPS     (DX)(SI*4), Y2
@@ -29660,11 +30588,11 @@ one1555:
 	VMOVUPS     Y2, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1555
+	JLE         one1627
 
-tail1557:
+tail1629:
 	SUBQ        SI, BX
-	JZ          done1558
+	JZ          done1630
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -29677,7 +30605,7 @@ tail1557:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
 
-done1558:
+done1630:
 	VZEROUPPER
 	RET
 
@@ -29692,9 +30620,9 @@ TEXT ·addRecipAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1562
+	JL           oneTest1634
 
-many1560:
+many1632:
 	VMOVUPS     (CX)(BX*8), Z2
 	VMOVUPS     64(CX)(BX*8), Z3
 	VDIVPD      Z2, Z1, Z2
@@ -29707,14 +30635,14 @@ many1560:
 	VMOVUPS     Z2, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1560
+	JLE         many1632
 
-oneTest1562:
+oneTest1634:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1563
+	JG   tail1635
 
-one1561:
+one1633:
 	VMOVUPS     (CX)(BX*8), Z2
 	VDIVPD      Z2, Z1, Z2
 	VMOVUPS     (AX)(BX*8), Z3
@@ -29722,11 +30650,11 @@ one1561:
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1561
+	JLE         one1633
 
-tail1563:
+tail1635:
 	SUBQ        BX, DX
-	JZ          done1564
+	JZ          done1636
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -29737,7 +30665,7 @@ tail1563:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done1564:
+done1636:
 	VZEROUPPER
 	RET
 
@@ -29752,9 +30680,9 @@ TEXT ·addRecipAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1569
+	JG           tail1641
 
-one1567:
+one1639:
 	VMOVUPS     (CX)(BX*8), Y2
 	VDIVPD      Y2, Y1, Y2
 	VMOVUPS     (AX)(BX*8), Y3
@@ -29762,11 +30690,11 @@ one1567:
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1567
+	JLE         one1639
 
-tail1569:
+tail1641:
 	SUBQ        BX, DX
-	JZ          done1570
+	JZ          done1642
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -29777,7 +30705,7 @@ tail1569:
 	VFMADD231PD Y1, Y0, Y3
 	VMASKMOVPD  Y3, Y2, (AX)(BX*8)
 
-done1570:
+done1642:
 	VZEROUPPER
 	RET
 
@@ -29792,9 +30720,9 @@ TEXT ·addRecipAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1574
+	JL           oneTest1646
 
-many1572:
+many1644:
 	VMOVUPS     (CX)(BX*4), Z2
 	VMOVUPS     64(CX)(BX*4), Z3
 	VDIVPS      Z2, Z1, Z2
@@ -29807,14 +30735,14 @@ many1572:
 	VMOVUPS     Z2, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1572
+	JLE         many1644
 
-oneTest1574:
+oneTest1646:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1575
+	JG   tail1647
 
-one1573:
+one1645:
 	VMOVUPS     (CX)(BX*4), Z2
 	VDIVPS      Z2, Z1, Z2
 	VMOVUPS     (AX)(BX*4), Z3
@@ -29822,11 +30750,11 @@ one1573:
 	VMOVUPS     Z3, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1573
+	JLE         one1645
 
-tail1575:
+tail1647:
 	SUBQ        BX, DX
-	JZ          done1576
+	JZ          done1648
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -29837,7 +30765,7 @@ tail1575:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done1576:
+done1648:
 	VZEROUPPER
 	RET
 
@@ -29852,9 +30780,9 @@ TEXT ·addRecipAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1581
+	JG           tail1653
 
-one1579:
+one1651:
 	VMOVUPS     (CX)(BX*4), Y2
 	VDIVPS      Y2, Y1, Y2
 	VMOVUPS     (AX)(BX*4), Y3
@@ -29862,11 +30790,11 @@ one1579:
 	VMOVUPS     Y3, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1579
+	JLE         one1651
 
-tail1581:
+tail1653:
 	SUBQ        BX, DX
-	JZ          done1582
+	JZ          done1654
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -29877,7 +30805,7 @@ tail1581:
 	VFMADD231PS Y1, Y0, Y3
 	VMASKMOVPS  Y3, Y2, (AX)(BX*4)
 
-done1582:
+done1654:
 	VZEROUPPER
 	RET
 
@@ -29893,9 +30821,9 @@ TEXT ·addRecipProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1586
+	JL           oneTest1658
 
-many1584:
+many1656:
 	VMOVUPS     (CX)(SI*8), Z2
 	VMOVUPS     64(CX)(SI*8), Z3
 	VDIVPD      Z2, Z1, Z2
@@ -29912,14 +30840,14 @@ many1584:
 	VMOVUPS     Z2, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1584
+	JLE         many1656
 
-oneTest1586:
+oneTest1658:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1587
+	JG   tail1659
 
-one1585:
+one1657:
 	VMOVUPS     (CX)(SI*8), Z2
 	VDIVPD      Z2, Z1, Z2
 	VMOVUPS     (DX)(SI*8), Z3
@@ -29929,11 +30857,11 @@ one1585:
 	VMOVUPS     Z3, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1585
+	JLE         one1657
 
-tail1587:
+tail1659:
 	SUBQ        SI, BX
-	JZ          done1588
+	JZ          done1660
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -29946,7 +30874,7 @@ tail1587:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done1588:
+done1660:
 	VZEROUPPER
 	RET
 
@@ -29962,9 +30890,9 @@ TEXT ·addRecipProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1593
+	JG           tail1665
 
-one1591:
+one1663:
 	VMOVUPS     (CX)(SI*8), Y2
 	VDIVPD      Y2, Y1, Y2
 	VMOVUPS     (DX)(SI*8), Y3
@@ -29974,11 +30902,11 @@ one1591:
 	VMOVUPS     Y3, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1591
+	JLE         one1663
 
-tail1593:
+tail1665:
 	SUBQ        SI, BX
-	JZ          done1594
+	JZ          done1666
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -29991,7 +30919,7 @@ tail1593:
 	VFMADD231PD Y1, Y0, Y3
 	VMASKMOVPD  Y3, Y2, (AX)(SI*8)
 
-done1594:
+done1666:
 	VZEROUPPER
 	RET
 
@@ -30007,9 +30935,9 @@ TEXT ·addRecipProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1598
+	JL           oneTest1670
 
-many1596:
+many1668:
 	VMOVUPS     (CX)(SI*4), Z2
 	VMOVUPS     64(CX)(SI*4), Z3
 	VDIVPS      Z2, Z1, Z2
@@ -30026,14 +30954,14 @@ many1596:
 	VMOVUPS     Z2, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1596
+	JLE         many1668
 
-oneTest1598:
+oneTest1670:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1599
+	JG   tail1671
 
-one1597:
+one1669:
 	VMOVUPS     (CX)(SI*4), Z2
 	VDIVPS      Z2, Z1, Z2
 	VMOVUPS     (DX)(SI*4), Z3
@@ -30043,11 +30971,11 @@ one1597:
 	VMOVUPS     Z3, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1597
+	JLE         one1669
 
-tail1599:
+tail1671:
 	SUBQ        SI, BX
-	JZ          done1600
+	JZ          done1672
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -30060,7 +30988,7 @@ tail1599:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done1600:
+done1672:
 	VZEROUPPER
 	RET
 
@@ -30076,9 +31004,9 @@ TEXT ·addRecipProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1605
+	JG           tail1677
 
-one1603:
+one1675:
 	VMOVUPS     (CX)(SI*4), Y2
 	VDIVPS      Y2, Y1, Y2
 	VMOVUPS     (DX)(SI*4), Y3
@@ -30088,11 +31016,11 @@ one1603:
 	VMOVUPS     Y3, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1603
+	JLE         one1675
 
-tail1605:
+tail1677:
 	SUBQ        SI, BX
-	JZ          done1606
+	JZ          done1678
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -30105,7 +31033,7 @@ tail1605:
 	VFMADD231PS Y1, Y0, Y3
 	VMASKMOVPS  Y3, Y2, (AX)(SI*4)
 
-done1606:
+done1678:
 	VZEROUPPER
 	RET
 
@@ -30120,9 +31048,9 @@ TEXT ·addAbsAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1610
+	JL           oneTest1682
 
-many1608:
+many1680:
 	VMOVUPS     (CX)(BX*8), Z2
 	VMOVUPS     64(CX)(BX*8), Z3
 	VANDPD      Z1, Z2, Z2
@@ -30135,14 +31063,14 @@ many1608:
 	VMOVUPS     Z2, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1608
+	JLE         many1680
 
-oneTest1610:
+oneTest1682:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1611
+	JG   tail1683
 
-one1609:
+one1681:
 	VMOVUPS     (CX)(BX*8), Z2
 	VANDPD      Z1, Z2, Z2
 	VMOVUPS     (AX)(BX*8), Z3
@@ -30150,11 +31078,11 @@ one1609:
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1609
+	JLE         one1681
 
-tail1611:
+tail1683:
 	SUBQ        BX, DX
-	JZ          done1612
+	JZ          done1684
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -30165,7 +31093,7 @@ tail1611:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done1612:
+done1684:
 	VZEROUPPER
 	RET
 
@@ -30180,9 +31108,9 @@ TEXT ·addAbsAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1617
+	JG           tail1689
 
-one1615:
+one1687:
 	VMOVUPS     (CX)(BX*8), Y2
 	VANDPD      Y1, Y2, Y2
 	VMOVUPS     (AX)(BX*8), Y3
@@ -30190,11 +31118,11 @@ one1615:
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1615
+	JLE         one1687
 
-tail1617:
+tail1689:
 	SUBQ        BX, DX
-	JZ          done1618
+	JZ          done1690
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -30205,7 +31133,7 @@ tail1617:
 	VFMADD231PD Y1, Y0, Y3
 	VMASKMOVPD  Y3, Y2, (AX)(BX*8)
 
-done1618:
+done1690:
 	VZEROUPPER
 	RET
 
@@ -30220,9 +31148,9 @@ TEXT ·addAbsAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1622
+	JL           oneTest1694
 
-many1620:
+many1692:
 	VMOVUPS     (CX)(BX*4), Z2
 	VMOVUPS     64(CX)(BX*4), Z3
 	VANDPS      Z1, Z2, Z2
@@ -30235,14 +31163,14 @@ many1620:
 	VMOVUPS     Z2, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1620
+	JLE         many1692
 
-oneTest1622:
+oneTest1694:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1623
+	JG   tail1695
 
-one1621:
+one1693:
 	VMOVUPS     (CX)(BX*4), Z2
 	VANDPS      Z1, Z2, Z2
 	VMOVUPS     (AX)(BX*4), Z3
@@ -30250,11 +31178,11 @@ one1621:
 	VMOVUPS     Z3, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1621
+	JLE         one1693
 
-tail1623:
+tail1695:
 	SUBQ        BX, DX
-	JZ          done1624
+	JZ          done1696
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -30265,7 +31193,7 @@ tail1623:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done1624:
+done1696:
 	VZEROUPPER
 	RET
 
@@ -30280,9 +31208,9 @@ TEXT ·addAbsAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1629
+	JG           tail1701
 
-one1627:
+one1699:
 	VMOVUPS     (CX)(BX*4), Y2
 	VANDPS      Y1, Y2, Y2
 	VMOVUPS     (AX)(BX*4), Y3
@@ -30290,11 +31218,11 @@ one1627:
 	VMOVUPS     Y3, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1627
+	JLE         one1699
 
-tail1629:
+tail1701:
 	SUBQ        BX, DX
-	JZ          done1630
+	JZ          done1702
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -30305,7 +31233,7 @@ tail1629:
 	VFMADD231PS Y1, Y0, Y3
 	VMASKMOVPS  Y3, Y2, (AX)(BX*4)
 
-done1630:
+done1702:
 	VZEROUPPER
 	RET
 
@@ -30323,9 +31251,9 @@ TEXT ·addSignAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1634
+	JL           oneTest1706
 
-many1632:
+many1704:
 	VMOVUPS     (CX)(BX*8), Z5
 	VMOVUPS     64(CX)(BX*8), Z6
 	VANDPD      Z1, Z5, Z7
@@ -30346,14 +31274,14 @@ many1632:
 	VMOVUPS     Z5, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1632
+	JLE         many1704
 
-oneTest1634:
+oneTest1706:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1635
+	JG   tail1707
 
-one1633:
+one1705:
 	VMOVUPS     (CX)(BX*8), Z5
 	VANDPD      Z1, Z5, Z6
 	VCMPPD      $0x1e, Z2, Z6, K1
@@ -30365,11 +31293,11 @@ one1633:
 	VMOVUPS     Z6, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1633
+	JLE         one1705
 
-tail1635:
+tail1707:
 	SUBQ        BX, DX
-	JZ          done1636
+	JZ          done1708
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -30384,7 +31312,7 @@ tail1635:
 	VFMADD231PD Z5, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1636:
+done1708:
 	VZEROUPPER
 	RET
 
@@ -30402,9 +31330,9 @@ TEXT ·addSignAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1641
+	JG           tail1713
 
-one1639:
+one1711:
 	VMOVUPS     (CX)(BX*8), Y5
 	VANDPD      Y1, Y5, Y6
 	VCMPPD      $0x1e, Y2, Y6, Y6
@@ -30416,11 +31344,11 @@ one1639:
 	VMOVUPS     Y6, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1639
+	JLE         one1711
 
-tail1641:
+tail1713:
 	SUBQ        BX, DX
-	JZ          done1642
+	JZ          done1714
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -30435,7 +31363,7 @@ tail1641:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y5, (AX)(BX*8)
 
-done1642:
+done1714:
 	VZEROUPPER
 	RET
 
@@ -30453,9 +31381,9 @@ TEXT ·addSignAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1646
+	JL           oneTest1718
 
-many1644:
+many1716:
 	VMOVUPS     (CX)(BX*4), Z5
 	VMOVUPS     64(CX)(BX*4), Z6
 	VANDPS      Z1, Z5, Z7
@@ -30476,14 +31404,14 @@ many1644:
 	VMOVUPS     Z5, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1644
+	JLE         many1716
 
-oneTest1646:
+oneTest1718:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1647
+	JG   tail1719
 
-one1645:
+one1717:
 	VMOVUPS     (CX)(BX*4), Z5
 	VANDPS      Z1, Z5, Z6
 	VCMPPS      $0x1e, Z2, Z6, K1
@@ -30495,11 +31423,11 @@ one1645:
 	VMOVUPS     Z6, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1645
+	JLE         one1717
 
-tail1647:
+tail1719:
 	SUBQ        BX, DX
-	JZ          done1648
+	JZ          done1720
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -30514,7 +31442,7 @@ tail1647:
 	VFMADD231PS Z5, Z0, Z1
 	VMOVUPS     Z1, K1, (AX)(BX*4)
 
-done1648:
+done1720:
 	VZEROUPPER
 	RET
 
@@ -30532,9 +31460,9 @@ TEXT ·addSignAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1653
+	JG           tail1725
 
-one1651:
+one1723:
 	VMOVUPS     (CX)(BX*4), Y5
 	VANDPS      Y1, Y5, Y6
 	VCMPPS      $0x1e, Y2, Y6, Y6
@@ -30546,11 +31474,11 @@ one1651:
 	VMOVUPS     Y6, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1651
+	JLE         one1723
 
-tail1653:
+tail1725:
 	SUBQ        BX, DX
-	JZ          done1654
+	JZ          done1726
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -30565,7 +31493,7 @@ tail1653:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y5, (AX)(BX*4)
 
-done1654:
+done1726:
 	VZEROUPPER
 	RET
 
@@ -30584,9 +31512,9 @@ TEXT ·addSignProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1658
+	JL           oneTest1730
 
-many1656:
+many1728:
 	VMOVUPS     (CX)(SI*8), Z5
 	VMOVUPS     64(CX)(SI*8), Z6
 	VANDPD      Z1, Z5, Z7
@@ -30611,14 +31539,14 @@ many1656:
 	VMOVUPS     Z5, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1656
+	JLE         many1728
 
-oneTest1658:
+oneTest1730:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1659
+	JG   tail1731
 
-one1657:
+one1729:
 	VMOVUPS     (CX)(SI*8), Z5
 	VANDPD      Z1, Z5, Z6
 	VCMPPD      $0x1e, Z2, Z6, K1
@@ -30632,11 +31560,11 @@ one1657:
 	VMOVUPS     Z6, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1657
+	JLE         one1729
 
-tail1659:
+tail1731:
 	SUBQ        SI, BX
-	JZ          done1660
+	JZ          done1732
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -30653,7 +31581,7 @@ tail1659:
 	VFMADD231PD Z5, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done1660:
+done1732:
 	VZEROUPPER
 	RET
 
@@ -30672,9 +31600,9 @@ TEXT ·addSignProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1665
+	JG           tail1737
 
-one1663:
+one1735:
 	VMOVUPS     (CX)(SI*8), Y5
 	VANDPD      Y1, Y5, Y6
 	VCMPPD      $0x1e, Y2, Y6, Y6
@@ -30688,11 +31616,11 @@ one1663:
 	VMOVUPS     Y6, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1663
+	JLE         one1735
 
-tail1665:
+tail1737:
 	SUBQ        SI, BX
-	JZ          done1666
+	JZ          done1738
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -30709,7 +31637,7 @@ tail1665:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y5, (AX)(SI*8)
 
-done1666:
+done1738:
 	VZEROUPPER
 	RET
 
@@ -30728,9 +31656,9 @@ TEXT ·addSignProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1670
+	JL           oneTest1742
 
-many1668:
+many1740:
 	VMOVUPS     (CX)(SI*4), Z5
 	VMOVUPS     64(CX)(SI*4), Z6
 	VANDPS      Z1, Z5, Z7
@@ -30755,14 +31683,14 @@ many1668:
 	VMOVUPS     Z5, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1668
+	JLE         many1740
 
-oneTest1670:
+oneTest1742:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1671
+	JG   tail1743
 
-one1669:
+one1741:
 	VMOVUPS     (CX)(SI*4), Z5
 	VANDPS      Z1, Z5, Z6
 	VCMPPS      $0x1e, Z2, Z6, K1
@@ -30776,11 +31704,11 @@ one1669:
 	VMOVUPS     Z6, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1669
+	JLE         one1741
 
-tail1671:
+tail1743:
 	SUBQ        SI, BX
-	JZ          done1672
+	JZ          done1744
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -30797,7 +31725,7 @@ tail1671:
 	VFMADD231PS Z5, Z0, Z1
 	VMOVUPS     Z1, K1, (AX)(SI*4)
 
-done1672:
+done1744:
 	VZEROUPPER
 	RET
 
@@ -30816,9 +31744,9 @@ TEXT ·addSignProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1677
+	JG           tail1749
 
-one1675:
+one1747:
 	VMOVUPS     (CX)(SI*4), Y5
 	VANDPS      Y1, Y5, Y6
 	VCMPPS      $0x1e, Y2, Y6, Y6
@@ -30832,11 +31760,11 @@ one1675:
 	VMOVUPS     Y6, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1675
+	JLE         one1747
 
-tail1677:
+tail1749:
 	SUBQ        SI, BX
-	JZ          done1678
+	JZ          done1750
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -30853,7 +31781,7 @@ tail1677:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y5, (AX)(SI*4)
 
-done1678:
+done1750:
 	VZEROUPPER
 	RET
 
@@ -30885,9 +31813,9 @@ TEXT ·addTanAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1682
+	JL           oneTest1754
 
-many1680:
+many1752:
 	VMOVUPS  (CX)(BX*8), Z19
 	VANDPD   constants<>+3200(SB), Z19, Z19
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K1
@@ -30896,11 +31824,11 @@ many1680:
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1685
+	JZ       ok1757
 	MOVQ     BX, ret+32(FP)
-	JMP      done1679
+	JMP      done1751
 
-ok1685:
+ok1757:
 	VMOVUPS          (CX)(BX*8), Z19
 	VMOVUPS          64(CX)(BX*8), Z20
 	VMOVUPS          Z2, Z21
@@ -30971,23 +31899,23 @@ ok1685:
 	VMOVUPS          Z19, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1680
+	JLE              many1752
 
-oneTest1682:
+oneTest1754:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1683
+	JG   tail1755
 
-one1681:
+one1753:
 	VMOVUPS  (CX)(BX*8), Z19
 	VANDPD   constants<>+3200(SB), Z19, Z19
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K1
 	KORTESTW K1, K1
-	JZ       ok1686
+	JZ       ok1758
 	MOVQ     BX, ret+32(FP)
-	JMP      done1679
+	JMP      done1751
 
-ok1686:
+ok1758:
 	VMOVUPS          (CX)(BX*8), Z19
 	VMOVUPS          Z2, Z20
 	VFMADD213PD      Z1, Z19, Z20
@@ -31024,12 +31952,12 @@ ok1686:
 	VMOVUPS          Z20, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1681
+	JLE              one1753
 
-tail1683:
+tail1755:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1684
+	JZ        done1756
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -31038,11 +31966,11 @@ tail1683:
 	VANDPD    constants<>+3200(SB), Z19, Z19
 	VCMPPD    $0x16, constants<>+6848(SB), Z19, K2
 	KORTESTW  K2, K2
-	JZ        ok1687
+	JZ        ok1759
 	MOVQ      BX, ret+32(FP)
-	JMP       done1679
+	JMP       done1751
 
-ok1687:
+ok1759:
 	VMOVUPD.Z        (CX)(BX*8), K1, Z19
 	VMOVUPS          Z2, Z2
 	VFMADD213PD      Z1, Z19, Z2
@@ -31078,10 +32006,10 @@ ok1687:
 	VFMADD231PD      Z1, Z0, Z2
 	VMOVUPD          Z2, K1, (AX)(BX*8)
 
-done1684:
+done1756:
 	MOVQ DX, ret+32(FP)
 
-done1679:
+done1751:
 	VZEROUPPER
 	RET
 
@@ -31097,9 +32025,9 @@ TEXT ·addTanAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1691
+	JL           oneTest1763
 
-many1689:
+many1761:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -31109,11 +32037,11 @@ many1689:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1694
+	JZ        ok1766
 	MOVQ      BX, ret+32(FP)
-	JMP       done1688
+	JMP       done1760
 
-ok1694:
+ok1766:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMOVUPS      Y2, Y5
@@ -31182,24 +32110,24 @@ ok1694:
 	VMOVUPS      Y3, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many1689
+	JLE          many1761
 
-oneTest1691:
+oneTest1763:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1692
+	JG   tail1764
 
-one1690:
+one1762:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1695
+	JZ        ok1767
 	MOVQ      BX, ret+32(FP)
-	JMP       done1688
+	JMP       done1760
 
-ok1695:
+ok1767:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PD  Y1, Y3, Y4
@@ -31235,12 +32163,12 @@ ok1695:
 	VMOVUPS      Y4, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1690
+	JLE          one1762
 
-tail1692:
+tail1764:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1693
+	JZ         done1765
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -31250,11 +32178,11 @@ tail1692:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok1696
+	JZ         ok1768
 	MOVQ       BX, ret+32(FP)
-	JMP        done1688
+	JMP        done1760
 
-ok1696:
+ok1768:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PD  Y1, Y4, Y2
@@ -31289,10 +32217,10 @@ ok1696:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y3, (AX)(BX*8)
 
-done1693:
+done1765:
 	MOVQ DX, ret+32(FP)
 
-done1688:
+done1760:
 	VZEROUPPER
 	RET
 
@@ -31319,9 +32247,9 @@ TEXT ·addTanAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1700
+	JL           oneTest1772
 
-many1698:
+many1770:
 	VMOVUPS  (CX)(BX*4), Z14
 	VANDPS   constants<>+3264(SB), Z14, Z14
 	VCMPPS   $0x16, constants<>+9216(SB), Z14, K1
@@ -31330,11 +32258,11 @@ many1698:
 	VCMPPS   $0x16, constants<>+9216(SB), Z14, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1703
+	JZ       ok1775
 	MOVQ     BX, ret+32(FP)
-	JMP      done1697
+	JMP      done1769
 
-ok1703:
+ok1775:
 	VMOVUPS       (CX)(BX*4), Z14
 	VMOVUPS       64(CX)(BX*4), Z15
 	VMOVUPS       Z2, Z16
@@ -31393,23 +32321,23 @@ ok1703:
 	VMOVUPS       Z14, 64(AX)(BX*4)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many1698
+	JLE           many1770
 
-oneTest1700:
+oneTest1772:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1701
+	JG   tail1773
 
-one1699:
+one1771:
 	VMOVUPS  (CX)(BX*4), Z14
 	VANDPS   constants<>+3264(SB), Z14, Z14
 	VCMPPS   $0x16, constants<>+9216(SB), Z14, K1
 	KORTESTW K1, K1
-	JZ       ok1704
+	JZ       ok1776
 	MOVQ     BX, ret+32(FP)
-	JMP      done1697
+	JMP      done1769
 
-ok1704:
+ok1776:
 	VMOVUPS       (CX)(BX*4), Z14
 	VMOVUPS       Z2, Z15
 	VFMADD213PS   Z1, Z14, Z15
@@ -31440,12 +32368,12 @@ ok1704:
 	VMOVUPS       Z15, (AX)(BX*4)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           one1699
+	JLE           one1771
 
-tail1701:
+tail1773:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1702
+	JZ        done1774
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -31454,11 +32382,11 @@ tail1701:
 	VANDPS    constants<>+3264(SB), Z14, Z14
 	VCMPPS    $0x16, constants<>+9216(SB), Z14, K2
 	KORTESTW  K2, K2
-	JZ        ok1705
+	JZ        ok1777
 	MOVQ      BX, ret+32(FP)
-	JMP       done1697
+	JMP       done1769
 
-ok1705:
+ok1777:
 	VMOVUPS.Z     (CX)(BX*4), K1, Z14
 	VMOVUPS       Z2, Z2
 	VFMADD213PS   Z1, Z14, Z2
@@ -31488,10 +32416,10 @@ ok1705:
 	VFMADD231PS   Z1, Z0, Z2
 	VMOVUPS       Z2, K1, (AX)(BX*4)
 
-done1702:
+done1774:
 	MOVQ DX, ret+32(FP)
 
-done1697:
+done1769:
 	VZEROUPPER
 	RET
 
@@ -31507,9 +32435,9 @@ TEXT ·addTanAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1709
+	JL           oneTest1781
 
-many1707:
+many1779:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -31519,11 +32447,11 @@ many1707:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1712
+	JZ        ok1784
 	MOVQ      BX, ret+32(FP)
-	JMP       done1706
+	JMP       done1778
 
-ok1712:
+ok1784:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMOVUPS      Y2, Y5
@@ -31580,24 +32508,24 @@ ok1712:
 	VMOVUPS      Y3, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1707
+	JLE          many1779
 
-oneTest1709:
+oneTest1781:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1710
+	JG   tail1782
 
-one1708:
+one1780:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1713
+	JZ        ok1785
 	MOVQ      BX, ret+32(FP)
-	JMP       done1706
+	JMP       done1778
 
-ok1713:
+ok1785:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PS  Y1, Y3, Y4
@@ -31627,12 +32555,12 @@ ok1713:
 	VMOVUPS      Y4, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1708
+	JLE          one1780
 
-tail1710:
+tail1782:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1711
+	JZ         done1783
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -31642,11 +32570,11 @@ tail1710:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok1714
+	JZ         ok1786
 	MOVQ       BX, ret+32(FP)
-	JMP        done1706
+	JMP        done1778
 
-ok1714:
+ok1786:
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PS  Y1, Y4, Y2
@@ -31675,10 +32603,10 @@ ok1714:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
 
-done1711:
+done1783:
 	MOVQ DX, ret+32(FP)
 
-done1706:
+done1778:
 	VZEROUPPER
 	RET
 
@@ -31704,9 +32632,9 @@ TEXT ·addExpm1AVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1718
+	JL           oneTest1790
 
-many1716:
+many1788:
 	VMOVUPS      (CX)(BX*8), Z13
 	VMOVUPS      64(CX)(BX*8), Z14
 	VMOVUPS      Z3, Z15
@@ -31775,14 +32703,14 @@ many1716:
 	VMOVUPS      Z13, 64(AX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1716
+	JLE          many1788
 
-oneTest1718:
+oneTest1790:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1719
+	JG   tail1791
 
-one1717:
+one1789:
 	VMOVUPS      (CX)(BX*8), Z13
 	VMOVUPS      Z3, Z14
 	VFMADD213PD  Z1, Z13, Z14
@@ -31818,11 +32746,11 @@ one1717:
 	VMOVUPS      Z14, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1717
+	JLE          one1789
 
-tail1719:
+tail1791:
 	SUBQ         BX, DX
-	JZ           done1720
+	JZ           done1792
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -31861,7 +32789,7 @@ tail1719:
 	VFMADD231PD  Z1, Z0, Z2
 	VMOVUPD      Z2, K1, (AX)(BX*8)
 
-done1720:
+done1792:
 	VZEROUPPER
 	RET
 
@@ -31879,9 +32807,9 @@ TEXT ·addExpm1AVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1725
+	JG           tail1797
 
-one1723:
+one1795:
 	VMOVUPS      (CX)(BX*8), Y5
 	VMINPD       Y5, Y3, Y6
 	VMAXPD       Y6, Y4, Y6
@@ -31935,11 +32863,11 @@ one1723:
 	VMOVUPS      Y6, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1723
+	JLE          one1795
 
-tail1725:
+tail1797:
 	SUBQ         BX, DX
-	JZ           done1726
+	JZ           done1798
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -31996,7 +32924,7 @@ tail1725:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y5, (AX)(BX*8)
 
-done1726:
+done1798:
 	VZEROUPPER
 	RET
 
@@ -32022,9 +32950,9 @@ TEXT ·addExpm1AVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1730
+	JL           oneTest1802
 
-many1728:
+many1800:
 	VMOVUPS      (CX)(BX*4), Z13
 	VMOVUPS      64(CX)(BX*4), Z14
 	VMOVUPS      Z3, Z15
@@ -32085,14 +33013,14 @@ many1728:
 	VMOVUPS      Z13, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1728
+	JLE          many1800
 
-oneTest1730:
+oneTest1802:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1731
+	JG   tail1803
 
-one1729:
+one1801:
 	VMOVUPS      (CX)(BX*4), Z13
 	VMOVUPS      Z3, Z14
 	VFMADD213PS  Z1, Z13, Z14
@@ -32124,11 +33052,11 @@ one1729:
 	VMOVUPS      Z14, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1729
+	JLE          one1801
 
-tail1731:
+tail1803:
 	SUBQ         BX, DX
-	JZ           done1732
+	JZ           done1804
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -32163,7 +33091,7 @@ tail1731:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1732:
+done1804:
 	VZEROUPPER
 	RET
 
@@ -32182,9 +33110,9 @@ TEXT ·addExpm1AVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1737
+	JG           tail1809
 
-one1735:
+one1807:
 	VMOVUPS      (CX)(BX*4), Y6
 	VMINPS       Y6, Y2, Y7
 	VMAXPS       Y7, Y3, Y7
@@ -32230,11 +33158,11 @@ one1735:
 	VMOVUPS      Y7, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1735
+	JLE          one1807
 
-tail1737:
+tail1809:
 	SUBQ         BX, DX
-	JZ           done1738
+	JZ           done1810
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -32283,7 +33211,7 @@ tail1737:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y6, (AX)(BX*4)
 
-done1738:
+done1810:
 	VZEROUPPER
 	RET
 
@@ -32303,9 +33231,9 @@ TEXT ·addLog1pAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1742
+	JL           oneTest1814
 
-many1740:
+many1812:
 	VMOVUPS          (CX)(BX*8), Z7
 	VMOVUPS          64(CX)(BX*8), Z8
 	VADDPD           Z1, Z7, Z9
@@ -32416,14 +33344,14 @@ many1740:
 	VMOVUPS          Z7, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1740
+	JLE              many1812
 
-oneTest1742:
+oneTest1814:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1743
+	JG   tail1815
 
-one1741:
+one1813:
 	VMOVUPS          (CX)(BX*8), Z7
 	VADDPD           Z1, Z7, Z8
 	VSUBPD           Z1, Z8, Z9
@@ -32480,11 +33408,11 @@ one1741:
 	VMOVUPS          Z8, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1741
+	JLE              one1813
 
-tail1743:
+tail1815:
 	SUBQ             BX, DX
-	JZ               done1744
+	JZ               done1816
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -32544,7 +33472,7 @@ tail1743:
 	VFMADD231PD      Z1, Z0, Z2
 	VMOVUPD          Z2, K1, (AX)(BX*8)
 
-done1744:
+done1816:
 	VZEROUPPER
 	RET
 
@@ -32559,9 +33487,9 @@ TEXT ·addLog1pAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1749
+	JG           tail1821
 
-one1747:
+one1819:
 	VMOVUPS      (CX)(BX*8), Y2
 	VADDPD       Y1, Y2, Y3
 	VSUBPD       Y1, Y3, Y4
@@ -32628,11 +33556,11 @@ one1747:
 	VMOVUPS      Y3, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1747
+	JLE          one1819
 
-tail1749:
+tail1821:
 	SUBQ         BX, DX
-	JZ           done1750
+	JZ           done1822
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -32702,7 +33630,7 @@ tail1749:
 	VFMADD231PD  Y1, Y0, Y3
 	VMASKMOVPD   Y3, Y2, (AX)(BX*8)
 
-done1750:
+done1822:
 	VZEROUPPER
 	RET
 
@@ -32728,9 +33656,9 @@ TEXT ·addLog1pAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1754
+	JL           oneTest1826
 
-many1752:
+many1824:
 	VMOVUPS          (CX)(BX*4), Z13
 	VMOVUPS          64(CX)(BX*4), Z14
 	VADDPS           Z1, Z13, Z15
@@ -32825,14 +33753,14 @@ many1752:
 	VMOVUPS          Z13, 64(AX)(BX*4)
 	ADDQ             $0x20, BX
 	CMPQ             BX, SI
-	JLE              many1752
+	JLE              many1824
 
-oneTest1754:
+oneTest1826:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1755
+	JG   tail1827
 
-one1753:
+one1825:
 	VMOVUPS          (CX)(BX*4), Z13
 	VADDPS           Z1, Z13, Z14
 	VSUBPS           Z1, Z14, Z15
@@ -32881,11 +33809,11 @@ one1753:
 	VMOVUPS          Z14, (AX)(BX*4)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              one1753
+	JLE              one1825
 
-tail1755:
+tail1827:
 	SUBQ             BX, DX
-	JZ               done1756
+	JZ               done1828
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -32937,7 +33865,7 @@ tail1755:
 	VFMADD231PS      Z1, Z0, Z2
 	VMOVUPS          Z2, K1, (AX)(BX*4)
 
-done1756:
+done1828:
 	VZEROUPPER
 	RET
 
@@ -32955,9 +33883,9 @@ TEXT ·addLog1pAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1761
+	JG           tail1833
 
-one1759:
+one1831:
 	VMOVUPS      (CX)(BX*4), Y5
 	VADDPS       Y1, Y5, Y6
 	VSUBPS       Y1, Y6, Y7
@@ -33013,11 +33941,11 @@ one1759:
 	VMOVUPS      Y6, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1759
+	JLE          one1831
 
-tail1761:
+tail1833:
 	SUBQ         BX, DX
-	JZ           done1762
+	JZ           done1834
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -33076,7 +34004,7 @@ tail1761:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y5, (AX)(BX*4)
 
-done1762:
+done1834:
 	VZEROUPPER
 	RET
 
@@ -33098,9 +34026,9 @@ TEXT ·addErfAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1766
+	JL           oneTest1838
 
-many1764:
+many1836:
 	VMOVUPS          (CX)(BX*8), Z9
 	VMOVUPS          64(CX)(BX*8), Z10
 	VANDPD           Z5, Z9, Z11
@@ -33261,14 +34189,14 @@ many1764:
 	VMOVUPS          Z9, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1764
+	JLE              many1836
 
-oneTest1766:
+oneTest1838:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1767
+	JG   tail1839
 
-one1765:
+one1837:
 	VMOVUPS          (CX)(BX*8), Z9
 	VANDPD           Z5, Z9, Z10
 	VMINPD           Z10, Z4, Z10
@@ -33350,11 +34278,11 @@ one1765:
 	VMOVUPS          Z10, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1765
+	JLE              one1837
 
-tail1767:
+tail1839:
 	SUBQ             BX, DX
-	JZ               done1768
+	JZ               done1840
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -33439,7 +34367,7 @@ tail1767:
 	VFMADD231PD      Z1, Z0, Z2
 	VMOVUPD          Z2, K1, (AX)(BX*8)
 
-done1768:
+done1840:
 	VZEROUPPER
 	RET
 
@@ -33456,9 +34384,9 @@ TEXT ·addErfAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1773
+	JG           tail1845
 
-one1771:
+one1843:
 	VMOVUPS      (CX)(BX*8), Y4
 	VANDPD       constants<>+3200(SB), Y4, Y5
 	VBROADCASTSD constants<>+10432(SB), Y6
@@ -33552,11 +34480,11 @@ one1771:
 	VMOVUPS      Y5, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1771
+	JLE          one1843
 
-tail1773:
+tail1845:
 	SUBQ         BX, DX
-	JZ           done1774
+	JZ           done1846
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -33653,7 +34581,7 @@ tail1773:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y4, (AX)(BX*8)
 
-done1774:
+done1846:
 	VZEROUPPER
 	RET
 
@@ -33677,9 +34605,9 @@ TEXT ·addErfAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1778
+	JL           oneTest1850
 
-many1776:
+many1848:
 	VMOVUPS          (CX)(BX*4), Z11
 	VMOVUPS          64(CX)(BX*4), Z12
 	VANDPS           Z6, Z11, Z13
@@ -33798,14 +34726,14 @@ many1776:
 	VMOVUPS          Z11, 64(AX)(BX*4)
 	ADDQ             $0x20, BX
 	CMPQ             BX, SI
-	JLE              many1776
+	JLE              many1848
 
-oneTest1778:
+oneTest1850:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1779
+	JG   tail1851
 
-one1777:
+one1849:
 	VMOVUPS          (CX)(BX*4), Z11
 	VANDPS           Z6, Z11, Z12
 	VMINPS           Z12, Z5, Z12
@@ -33866,11 +34794,11 @@ one1777:
 	VMOVUPS          Z12, (AX)(BX*4)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              one1777
+	JLE              one1849
 
-tail1779:
+tail1851:
 	SUBQ             BX, DX
-	JZ               done1780
+	JZ               done1852
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -33934,7 +34862,7 @@ tail1779:
 	VFMADD231PS      Z1, Z0, Z2
 	VMOVUPS          Z2, K1, (AX)(BX*4)
 
-done1780:
+done1852:
 	VZEROUPPER
 	RET
 
@@ -33952,9 +34880,9 @@ TEXT ·addErfAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1785
+	JG           tail1857
 
-one1783:
+one1855:
 	VMOVUPS      (CX)(BX*4), Y5
 	VANDPS       constants<>+3264(SB), Y5, Y6
 	VMINPS       Y6, Y4, Y6
@@ -34020,11 +34948,11 @@ one1783:
 	VMOVUPS      Y6, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1783
+	JLE          one1855
 
-tail1785:
+tail1857:
 	SUBQ         BX, DX
-	JZ           done1786
+	JZ           done1858
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -34093,7 +35021,7 @@ tail1785:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y5, (AX)(BX*4)
 
-done1786:
+done1858:
 	VZEROUPPER
 	RET
 
@@ -34109,9 +35037,9 @@ TEXT ·addSigmoidAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1789
+	JL           oneTest1861
 
-many1787:
+many1859:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VMOVUPS           64(CX)(BX*8), Z4
@@ -34157,7 +35085,7 @@ many1787:
 	VMINPD            Z7, Z8, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1792
+	JZ                normal1864
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z7, K1
 	VADDPD.BCST       constants<>+1792(SB), Z7, K1, Z7
 	VMAXPD.BCST       constants<>+1856(SB), Z7, K1, Z7
@@ -34170,13 +35098,13 @@ many1787:
 	VSCALEFPD         Z8, Z12, Z12
 	VADDPD.BCST       constants<>+1920(SB), Z12, K1, Z12
 	VPSUBQ.BCST       constants<>+1920(SB), Z12, K1, Z12
-	JMP               scaled1793
+	JMP               scaled1865
 
-normal1792:
+normal1864:
 	VSCALEFPD Z7, Z11, Z11
 	VSCALEFPD Z8, Z12, Z12
 
-scaled1793:
+scaled1865:
 	VMOVUPS     constants<>+3392(SB), Z4
 	VADDPD.BCST constants<>+3392(SB), Z11, Z3
 	VDIVPD      Z3, Z4, Z4
@@ -34201,14 +35129,14 @@ scaled1793:
 	VMOVUPS     Z3, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1787
+	JLE         many1859
 
-oneTest1789:
+oneTest1861:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1790
+	JG   tail1862
 
-one1788:
+one1860:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
@@ -34232,19 +35160,19 @@ one1788:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1794
+	JZ                normal1866
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1795
+	JMP               scaled1867
 
-normal1794:
+normal1866:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1795:
+scaled1867:
 	VMOVUPS     constants<>+3392(SB), Z4
 	VADDPD.BCST constants<>+3392(SB), Z7, Z3
 	VDIVPD      Z3, Z4, Z4
@@ -34258,11 +35186,11 @@ scaled1795:
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1788
+	JLE         one1860
 
-tail1790:
+tail1862:
 	SUBQ              BX, DX
-	JZ                done1791
+	JZ                done1863
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -34290,19 +35218,19 @@ tail1790:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1796
+	JZ                normal1868
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1797
+	JMP               scaled1869
 
-normal1796:
+normal1868:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1797:
+scaled1869:
 	VMOVUPS     constants<>+3392(SB), Z2
 	VADDPD.BCST constants<>+3392(SB), Z7, Z1
 	VDIVPD      Z1, Z2, Z2
@@ -34315,7 +35243,7 @@ scaled1797:
 	VFMADD231PD Z18, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1791:
+done1863:
 	VZEROUPPER
 	RET
 
@@ -34331,9 +35259,9 @@ TEXT ·addSigmoidAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1800
+	JL           oneTest1872
 
-many1798:
+many1870:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMOVUPS      32(CX)(BX*8), Y4
@@ -34388,7 +35316,7 @@ many1798:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1803
+	JZ           normal1875
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -34415,9 +35343,9 @@ many1798:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1804
+	JMP          scaled1876
 
-normal1803:
+normal1875:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -34433,7 +35361,7 @@ normal1803:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1804:
+scaled1876:
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y9, Y3
 	VDIVPD      Y3, Y4, Y4
@@ -34456,14 +35384,14 @@ scaled1804:
 	VMOVUPS     Y4, 32(AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         many1798
+	JLE         many1870
 
-oneTest1800:
+oneTest1872:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1801
+	JG   tail1873
 
-one1799:
+one1871:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMAXPD       Y3, Y1, Y3
@@ -34492,7 +35420,7 @@ one1799:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1805
+	JZ           normal1877
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -34506,9 +35434,9 @@ one1799:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1806
+	JMP          scaled1878
 
-normal1805:
+normal1877:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -34517,7 +35445,7 @@ normal1805:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1806:
+scaled1878:
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y6, Y3
 	VDIVPD      Y3, Y4, Y4
@@ -34530,11 +35458,11 @@ scaled1806:
 	VMOVUPS     Y4, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1799
+	JLE         one1871
 
-tail1801:
+tail1873:
 	SUBQ         BX, DX
-	JZ           done1802
+	JZ           done1874
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -34567,7 +35495,7 @@ tail1801:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, DX
 	TESTL        DX, DX
-	JZ           normal1807
+	JZ           normal1879
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -34581,9 +35509,9 @@ tail1801:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1808
+	JMP          scaled1880
 
-normal1807:
+normal1879:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -34592,7 +35520,7 @@ normal1807:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1808:
+scaled1880:
 	VMOVUPS     constants<>+3392(SB), Y2
 	VADDPD      constants<>+3392(SB), Y5, Y1
 	VDIVPD      Y1, Y2, Y2
@@ -34604,7 +35532,7 @@ scaled1808:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y3, (AX)(BX*8)
 
-done1802:
+done1874:
 	VZEROUPPER
 	RET
 
@@ -34629,9 +35557,9 @@ TEXT ·addSigmoidAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1812
+	JL           oneTest1884
 
-many1810:
+many1882:
 	VMOVUPS      (CX)(BX*4), Z12
 	VMOVUPS      64(CX)(BX*4), Z13
 	VORPS        Z4, Z12, Z14
@@ -34696,14 +35624,14 @@ many1810:
 	VMOVUPS      Z12, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1810
+	JLE          many1882
 
-oneTest1812:
+oneTest1884:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1813
+	JG   tail1885
 
-one1811:
+one1883:
 	VMOVUPS      (CX)(BX*4), Z12
 	VORPS        Z4, Z12, Z13
 	VMOVUPS      Z5, Z14
@@ -34737,11 +35665,11 @@ one1811:
 	VMOVUPS      Z12, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1811
+	JLE          one1883
 
-tail1813:
+tail1885:
 	SUBQ         BX, DX
-	JZ           done1814
+	JZ           done1886
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -34778,7 +35706,7 @@ tail1813:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1814:
+done1886:
 	VZEROUPPER
 	RET
 
@@ -34792,9 +35720,9 @@ TEXT ·addSigmoidAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1818
+	JL           oneTest1890
 
-many1816:
+many1888:
 	VMOVUPS      (CX)(BX*4), Y1
 	VMOVUPS      32(CX)(BX*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -34877,14 +35805,14 @@ many1816:
 	VMOVUPS      Y1, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1816
+	JLE          many1888
 
-oneTest1818:
+oneTest1890:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1819
+	JG   tail1891
 
-one1817:
+one1889:
 	VMOVUPS      (CX)(BX*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -34927,11 +35855,11 @@ one1817:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1817
+	JLE          one1889
 
-tail1819:
+tail1891:
 	SUBQ         BX, DX
-	JZ           done1820
+	JZ           done1892
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -34977,7 +35905,7 @@ tail1819:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1820:
+done1892:
 	VZEROUPPER
 	RET
 
@@ -34993,9 +35921,9 @@ TEXT ·addTanhAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1823
+	JL           oneTest1895
 
-many1821:
+many1893:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VADDPD            Z3, Z3, Z3
@@ -35043,7 +35971,7 @@ many1821:
 	VMINPD            Z7, Z8, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1826
+	JZ                normal1898
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z7, K1
 	VADDPD.BCST       constants<>+1792(SB), Z7, K1, Z7
 	VMAXPD.BCST       constants<>+1856(SB), Z7, K1, Z7
@@ -35056,13 +35984,13 @@ many1821:
 	VSCALEFPD         Z8, Z12, Z12
 	VADDPD.BCST       constants<>+1920(SB), Z12, K1, Z12
 	VPSUBQ.BCST       constants<>+1920(SB), Z12, K1, Z12
-	JMP               scaled1827
+	JMP               scaled1899
 
-normal1826:
+normal1898:
 	VSCALEFPD Z7, Z11, Z11
 	VSCALEFPD Z8, Z12, Z12
 
-scaled1827:
+scaled1899:
 	VMOVUPS          (CX)(BX*8), Z3
 	VANDPD           constants<>+3200(SB), Z3, Z3
 	VMULPD           Z3, Z3, Z4
@@ -35143,14 +36071,14 @@ scaled1827:
 	VMOVUPS          Z3, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1821
+	JLE              many1893
 
-oneTest1823:
+oneTest1895:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1824
+	JG   tail1896
 
-one1822:
+one1894:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VADDPD            Z3, Z3, Z3
@@ -35175,19 +36103,19 @@ one1822:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1828
+	JZ                normal1900
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1829
+	JMP               scaled1901
 
-normal1828:
+normal1900:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1829:
+scaled1901:
 	VMOVUPS          (CX)(BX*8), Z3
 	VANDPD           constants<>+3200(SB), Z3, Z3
 	VMULPD           Z3, Z3, Z4
@@ -35229,11 +36157,11 @@ scaled1829:
 	VMOVUPS          Z3, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1822
+	JLE              one1894
 
-tail1824:
+tail1896:
 	SUBQ              BX, DX
-	JZ                done1825
+	JZ                done1897
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -35262,19 +36190,19 @@ tail1824:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1830
+	JZ                normal1902
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1831
+	JMP               scaled1903
 
-normal1830:
+normal1902:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1831:
+scaled1903:
 	VMOVUPD.Z        (CX)(BX*8), K1, Z1
 	VANDPD           constants<>+3200(SB), Z1, Z1
 	VMULPD           Z1, Z1, Z2
@@ -35315,7 +36243,7 @@ scaled1831:
 	VFMADD231PD      Z2, Z0, Z1
 	VMOVUPD          Z1, K1, (AX)(BX*8)
 
-done1825:
+done1897:
 	VZEROUPPER
 	RET
 
@@ -35331,9 +36259,9 @@ TEXT ·addTanhAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1834
+	JL           oneTest1906
 
-many1832:
+many1904:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VADDPD       Y3, Y3, Y3
@@ -35390,7 +36318,7 @@ many1832:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1837
+	JZ           normal1909
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -35417,9 +36345,9 @@ many1832:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1838
+	JMP          scaled1910
 
-normal1837:
+normal1909:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -35435,7 +36363,7 @@ normal1837:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1838:
+scaled1910:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMULPD       Y3, Y3, Y4
@@ -35516,14 +36444,14 @@ scaled1838:
 	VMOVUPS      Y3, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many1832
+	JLE          many1904
 
-oneTest1834:
+oneTest1906:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1835
+	JG   tail1907
 
-one1833:
+one1905:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VADDPD       Y3, Y3, Y3
@@ -35553,7 +36481,7 @@ one1833:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1839
+	JZ           normal1911
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -35567,9 +36495,9 @@ one1833:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1840
+	JMP          scaled1912
 
-normal1839:
+normal1911:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -35578,7 +36506,7 @@ normal1839:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1840:
+scaled1912:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMULPD       Y3, Y3, Y4
@@ -35620,11 +36548,11 @@ scaled1840:
 	VMOVUPS      Y3, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1833
+	JLE          one1905
 
-tail1835:
+tail1907:
 	SUBQ         BX, DX
-	JZ           done1836
+	JZ           done1908
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -35658,7 +36586,7 @@ tail1835:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, DX
 	TESTL        DX, DX
-	JZ           normal1841
+	JZ           normal1913
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -35672,9 +36600,9 @@ tail1835:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1842
+	JMP          scaled1914
 
-normal1841:
+normal1913:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -35683,7 +36611,7 @@ normal1841:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1842:
+scaled1914:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y1
 	VANDPD       constants<>+3200(SB), Y1, Y1
 	VMULPD       Y1, Y1, Y2
@@ -35724,7 +36652,7 @@ scaled1842:
 	VFMADD231PD  Y2, Y0, Y1
 	VMASKMOVPD   Y1, Y3, (AX)(BX*8)
 
-done1836:
+done1908:
 	VZEROUPPER
 	RET
 
@@ -35751,9 +36679,9 @@ TEXT ·addTanhAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1846
+	JL           oneTest1918
 
-many1844:
+many1916:
 	VMOVUPS      (CX)(BX*4), Z14
 	VMOVUPS      64(CX)(BX*4), Z15
 	VANDPS       Z4, Z14, Z16
@@ -35814,14 +36742,14 @@ many1844:
 	VMOVUPS      Z14, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1844
+	JLE          many1916
 
-oneTest1846:
+oneTest1918:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1847
+	JG   tail1919
 
-one1845:
+one1917:
 	VMOVUPS      (CX)(BX*4), Z14
 	VANDPS       Z4, Z14, Z15
 	VMULPS       Z5, Z15, Z15
@@ -35853,11 +36781,11 @@ one1845:
 	VMOVUPS      Z15, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1845
+	JLE          one1917
 
-tail1847:
+tail1919:
 	SUBQ         BX, DX
-	JZ           done1848
+	JZ           done1920
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -35892,7 +36820,7 @@ tail1847:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1848:
+done1920:
 	VZEROUPPER
 	RET
 
@@ -35906,9 +36834,9 @@ TEXT ·addTanhAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1852
+	JL           oneTest1924
 
-many1850:
+many1922:
 	VMOVUPS      (CX)(BX*4), Y1
 	VMOVUPS      32(CX)(BX*4), Y2
 	VANDPS       constants<>+3264(SB), Y1, Y3
@@ -35985,14 +36913,14 @@ many1850:
 	VMOVUPS      Y1, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1850
+	JLE          many1922
 
-oneTest1852:
+oneTest1924:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1853
+	JG   tail1925
 
-one1851:
+one1923:
 	VMOVUPS      (CX)(BX*4), Y1
 	VANDPS       constants<>+3264(SB), Y1, Y2
 	VMULPS       constants<>+14720(SB), Y2, Y2
@@ -36032,11 +36960,11 @@ one1851:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1851
+	JLE          one1923
 
-tail1853:
+tail1925:
 	SUBQ         BX, DX
-	JZ           done1854
+	JZ           done1926
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -36079,7 +37007,7 @@ tail1853:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1854:
+done1926:
 	VZEROUPPER
 	RET
 
@@ -36095,9 +37023,9 @@ TEXT ·addSoftplusAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1857
+	JL           oneTest1929
 
-many1855:
+many1927:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VMOVUPS           64(CX)(BX*8), Z4
@@ -36143,7 +37071,7 @@ many1855:
 	VMINPD            Z7, Z8, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1860
+	JZ                normal1932
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z7, K1
 	VADDPD.BCST       constants<>+1792(SB), Z7, K1, Z7
 	VMAXPD.BCST       constants<>+1856(SB), Z7, K1, Z7
@@ -36156,13 +37084,13 @@ many1855:
 	VSCALEFPD         Z8, Z12, Z12
 	VADDPD.BCST       constants<>+1920(SB), Z12, K1, Z12
 	VPSUBQ.BCST       constants<>+1920(SB), Z12, K1, Z12
-	JMP               scaled1861
+	JMP               scaled1933
 
-normal1860:
+normal1932:
 	VSCALEFPD Z7, Z11, Z11
 	VSCALEFPD Z8, Z12, Z12
 
-scaled1861:
+scaled1933:
 	VMOVUPS          Z11, Z3
 	VMOVUPS          constants<>+3392(SB), Z5
 	VADDPD.BCST      constants<>+3392(SB), Z11, Z4
@@ -36257,14 +37185,14 @@ scaled1861:
 	VMOVUPS          Z3, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1855
+	JLE              many1927
 
-oneTest1857:
+oneTest1929:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1858
+	JG   tail1930
 
-one1856:
+one1928:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
@@ -36288,19 +37216,19 @@ one1856:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1862
+	JZ                normal1934
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1863
+	JMP               scaled1935
 
-normal1862:
+normal1934:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1863:
+scaled1935:
 	VMOVUPS          Z7, Z3
 	VMOVUPS          constants<>+3392(SB), Z5
 	VADDPD.BCST      constants<>+3392(SB), Z7, Z4
@@ -36349,11 +37277,11 @@ scaled1863:
 	VMOVUPS          Z3, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1856
+	JLE              one1928
 
-tail1858:
+tail1930:
 	SUBQ              BX, DX
-	JZ                done1859
+	JZ                done1931
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -36381,19 +37309,19 @@ tail1858:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1864
+	JZ                normal1936
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1865
+	JMP               scaled1937
 
-normal1864:
+normal1936:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1865:
+scaled1937:
 	VMOVUPS          Z7, Z1
 	VMOVUPS          constants<>+3392(SB), Z3
 	VADDPD.BCST      constants<>+3392(SB), Z7, Z2
@@ -36441,7 +37369,7 @@ scaled1865:
 	VFMADD231PD      Z4, Z0, Z1
 	VMOVUPD          Z1, K1, (AX)(BX*8)
 
-done1859:
+done1931:
 	VZEROUPPER
 	RET
 
@@ -36457,9 +37385,9 @@ TEXT ·addSoftplusAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1868
+	JL           oneTest1940
 
-many1866:
+many1938:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMOVUPS      32(CX)(BX*8), Y4
@@ -36514,7 +37442,7 @@ many1866:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1871
+	JZ           normal1943
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -36541,9 +37469,9 @@ many1866:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1872
+	JMP          scaled1944
 
-normal1871:
+normal1943:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -36559,7 +37487,7 @@ normal1871:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1872:
+scaled1944:
 	VMOVUPS     Y9, Y3
 	VMOVUPS     constants<>+3392(SB), Y5
 	VADDPD      constants<>+3392(SB), Y9, Y4
@@ -36652,14 +37580,14 @@ scaled1872:
 	VMOVUPS     Y3, 32(AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         many1866
+	JLE         many1938
 
-oneTest1868:
+oneTest1940:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1869
+	JG   tail1941
 
-one1867:
+one1939:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMAXPD       Y3, Y1, Y3
@@ -36688,7 +37616,7 @@ one1867:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1873
+	JZ           normal1945
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -36702,9 +37630,9 @@ one1867:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1874
+	JMP          scaled1946
 
-normal1873:
+normal1945:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -36713,7 +37641,7 @@ normal1873:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1874:
+scaled1946:
 	VMOVUPS     Y6, Y3
 	VMOVUPS     constants<>+3392(SB), Y5
 	VADDPD      constants<>+3392(SB), Y6, Y4
@@ -36761,11 +37689,11 @@ scaled1874:
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1867
+	JLE         one1939
 
-tail1869:
+tail1941:
 	SUBQ         BX, DX
-	JZ           done1870
+	JZ           done1942
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -36798,7 +37726,7 @@ tail1869:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, DX
 	TESTL        DX, DX
-	JZ           normal1875
+	JZ           normal1947
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -36812,9 +37740,9 @@ tail1869:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1876
+	JMP          scaled1948
 
-normal1875:
+normal1947:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -36823,7 +37751,7 @@ normal1875:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1876:
+scaled1948:
 	VMOVUPS     Y5, Y1
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y5, Y2
@@ -36870,7 +37798,7 @@ scaled1876:
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(BX*8)
 
-done1870:
+done1942:
 	VZEROUPPER
 	RET
 
@@ -36898,9 +37826,9 @@ TEXT ·addSoftplusAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1880
+	JL           oneTest1952
 
-many1878:
+many1950:
 	VMOVUPS          (CX)(BX*4), Z15
 	VMOVUPS          64(CX)(BX*4), Z16
 	VORPS            Z3, Z15, Z17
@@ -36973,14 +37901,14 @@ many1878:
 	VMOVUPS          Z15, 64(AX)(BX*4)
 	ADDQ             $0x20, BX
 	CMPQ             BX, SI
-	JLE              many1878
+	JLE              many1950
 
-oneTest1880:
+oneTest1952:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1881
+	JG   tail1953
 
-one1879:
+one1951:
 	VMOVUPS          (CX)(BX*4), Z15
 	VORPS            Z3, Z15, Z16
 	VMOVUPS          Z4, Z17
@@ -37018,11 +37946,11 @@ one1879:
 	VMOVUPS          Z16, (AX)(BX*4)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              one1879
+	JLE              one1951
 
-tail1881:
+tail1953:
 	SUBQ             BX, DX
-	JZ               done1882
+	JZ               done1954
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -37063,7 +37991,7 @@ tail1881:
 	VFMADD231PS      Z1, Z0, Z2
 	VMOVUPS          Z2, K1, (AX)(BX*4)
 
-done1882:
+done1954:
 	VZEROUPPER
 	RET
 
@@ -37077,9 +38005,9 @@ TEXT ·addSoftplusAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1886
+	JL           oneTest1958
 
-many1884:
+many1956:
 	VMOVUPS      (CX)(BX*4), Y1
 	VMOVUPS      32(CX)(BX*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -37166,14 +38094,14 @@ many1884:
 	VMOVUPS      Y1, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1884
+	JLE          many1956
 
-oneTest1886:
+oneTest1958:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1887
+	JG   tail1959
 
-one1885:
+one1957:
 	VMOVUPS      (CX)(BX*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -37218,11 +38146,11 @@ one1885:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1885
+	JLE          one1957
 
-tail1887:
+tail1959:
 	SUBQ         BX, DX
-	JZ           done1888
+	JZ           done1960
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -37270,7 +38198,7 @@ tail1887:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1888:
+done1960:
 	VZEROUPPER
 	RET
 
@@ -37286,9 +38214,9 @@ TEXT ·addGELUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1891
+	JL           oneTest1963
 
-many1889:
+many1961:
 	VMOVUPS           (CX)(BX*8), Z3
 	VANDPD            constants<>+3200(SB), Z3, Z3
 	VMOVUPS           constants<>+15424(SB), Z4
@@ -37344,7 +38272,7 @@ many1889:
 	VMINPD            Z11, Z12, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1894
+	JZ                normal1966
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z11, K1
 	VADDPD.BCST       constants<>+1792(SB), Z11, K1, Z11
 	VMAXPD.BCST       constants<>+1856(SB), Z11, K1, Z11
@@ -37357,13 +38285,13 @@ many1889:
 	VSCALEFPD         Z12, Z16, Z16
 	VADDPD.BCST       constants<>+1920(SB), Z16, K1, Z16
 	VPSUBQ.BCST       constants<>+1920(SB), Z16, K1, Z16
-	JMP               scaled1895
+	JMP               scaled1967
 
-normal1894:
+normal1966:
 	VSCALEFPD Z11, Z15, Z15
 	VSCALEFPD Z12, Z16, Z16
 
-scaled1895:
+scaled1967:
 	VMOVUPS          (CX)(BX*8), Z3
 	VANDPD           constants<>+3200(SB), Z3, Z3
 	VMOVUPS          constants<>+15424(SB), Z4
@@ -37486,14 +38414,14 @@ scaled1895:
 	VMOVUPS          Z3, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1889
+	JLE              many1961
 
-oneTest1891:
+oneTest1963:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1892
+	JG   tail1964
 
-one1890:
+one1962:
 	VMOVUPS           (CX)(BX*8), Z3
 	VANDPD            constants<>+3200(SB), Z3, Z3
 	VMOVUPS           constants<>+15424(SB), Z4
@@ -37522,19 +38450,19 @@ one1890:
 	VADDPD            Z3, Z9, Z9
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1896
+	JZ                normal1968
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z9, Z9
 	VADDPD.BCST       constants<>+1920(SB), Z9, K1, Z9
 	VPSUBQ.BCST       constants<>+1920(SB), Z9, K1, Z9
-	JMP               scaled1897
+	JMP               scaled1969
 
-normal1896:
+normal1968:
 	VSCALEFPD Z5, Z9, Z9
 
-scaled1897:
+scaled1969:
 	VMOVUPS          (CX)(BX*8), Z3
 	VANDPD           constants<>+3200(SB), Z3, Z3
 	VMOVUPS          constants<>+15424(SB), Z4
@@ -37597,11 +38525,11 @@ scaled1897:
 	VMOVUPS          Z3, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1890
+	JLE              one1962
 
-tail1892:
+tail1964:
 	SUBQ              BX, DX
-	JZ                done1893
+	JZ                done1965
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -37634,19 +38562,19 @@ tail1892:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1898
+	JZ                normal1970
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1899
+	JMP               scaled1971
 
-normal1898:
+normal1970:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1899:
+scaled1971:
 	VMOVUPD.Z        (CX)(BX*8), K1, Z1
 	VANDPD           constants<>+3200(SB), Z1, Z1
 	VMOVUPS          constants<>+15424(SB), Z2
@@ -37708,7 +38636,7 @@ scaled1899:
 	VFMADD231PD      Z3, Z0, Z1
 	VMOVUPD          Z1, K1, (AX)(BX*8)
 
-done1893:
+done1965:
 	VZEROUPPER
 	RET
 
@@ -37724,9 +38652,9 @@ TEXT ·addGELUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1902
+	JL           oneTest1974
 
-many1900:
+many1972:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMOVUPS      constants<>+15424(SB), Y4
@@ -37791,7 +38719,7 @@ many1900:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1905
+	JZ           normal1977
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -37818,9 +38746,9 @@ many1900:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1906
+	JMP          scaled1978
 
-normal1905:
+normal1977:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -37836,7 +38764,7 @@ normal1905:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1906:
+scaled1978:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMOVUPS      constants<>+15424(SB), Y4
@@ -37957,14 +38885,14 @@ scaled1906:
 	VMOVUPS      Y3, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many1900
+	JLE          many1972
 
-oneTest1902:
+oneTest1974:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1903
+	JG   tail1975
 
-one1901:
+one1973:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMOVUPS      constants<>+15424(SB), Y4
@@ -37998,7 +38926,7 @@ one1901:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1907
+	JZ           normal1979
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -38012,9 +38940,9 @@ one1901:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1908
+	JMP          scaled1980
 
-normal1907:
+normal1979:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -38023,7 +38951,7 @@ normal1907:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1908:
+scaled1980:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMOVUPS      constants<>+15424(SB), Y4
@@ -38085,11 +39013,11 @@ scaled1908:
 	VMOVUPS      Y3, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1901
+	JLE          one1973
 
-tail1903:
+tail1975:
 	SUBQ         BX, DX
-	JZ           done1904
+	JZ           done1976
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -38127,7 +39055,7 @@ tail1903:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, DX
 	TESTL        DX, DX
-	JZ           normal1909
+	JZ           normal1981
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -38141,9 +39069,9 @@ tail1903:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1910
+	JMP          scaled1982
 
-normal1909:
+normal1981:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -38152,7 +39080,7 @@ normal1909:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1910:
+scaled1982:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y1
 	VANDPD       constants<>+3200(SB), Y1, Y1
 	VMOVUPS      constants<>+15424(SB), Y2
@@ -38213,7 +39141,7 @@ scaled1910:
 	VFMADD231PD  Y4, Y0, Y1
 	VMASKMOVPD   Y1, Y3, (AX)(BX*8)
 
-done1904:
+done1976:
 	VZEROUPPER
 	RET
 
@@ -38241,9 +39169,9 @@ TEXT ·addGELUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1914
+	JL           oneTest1986
 
-many1912:
+many1984:
 	VMOVUPS      (CX)(BX*4), Z15
 	VMOVUPS      64(CX)(BX*4), Z16
 	VANDPS       Z4, Z15, Z17
@@ -38348,14 +39276,14 @@ many1912:
 	VMOVUPS      Z15, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1912
+	JLE          many1984
 
-oneTest1914:
+oneTest1986:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1915
+	JG   tail1987
 
-one1913:
+one1985:
 	VMOVUPS      (CX)(BX*4), Z15
 	VANDPS       Z4, Z15, Z16
 	VMINPS       Z16, Z3, Z16
@@ -38409,11 +39337,11 @@ one1913:
 	VMOVUPS      Z16, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1913
+	JLE          one1985
 
-tail1915:
+tail1987:
 	SUBQ         BX, DX
-	JZ           done1916
+	JZ           done1988
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -38470,7 +39398,7 @@ tail1915:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1916:
+done1988:
 	VZEROUPPER
 	RET
 
@@ -38489,9 +39417,9 @@ TEXT ·addGELUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1921
+	JG           tail1993
 
-one1919:
+one1991:
 	VMOVUPS      (CX)(BX*4), Y6
 	VANDPS       Y4, Y6, Y7
 	VMINPS       Y7, Y3, Y7
@@ -38551,11 +39479,11 @@ one1919:
 	VMOVUPS      Y7, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1919
+	JLE          one1991
 
-tail1921:
+tail1993:
 	SUBQ         BX, DX
-	JZ           done1922
+	JZ           done1994
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -38618,7 +39546,7 @@ tail1921:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y6, (AX)(BX*4)
 
-done1922:
+done1994:
 	VZEROUPPER
 	RET
 
@@ -38634,9 +39562,9 @@ TEXT ·addSiLUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1925
+	JL           oneTest1997
 
-many1923:
+many1995:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VMOVUPS           64(CX)(BX*8), Z4
@@ -38682,7 +39610,7 @@ many1923:
 	VMINPD            Z7, Z8, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1928
+	JZ                normal2000
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z7, K1
 	VADDPD.BCST       constants<>+1792(SB), Z7, K1, Z7
 	VMAXPD.BCST       constants<>+1856(SB), Z7, K1, Z7
@@ -38695,13 +39623,13 @@ many1923:
 	VSCALEFPD         Z8, Z12, Z12
 	VADDPD.BCST       constants<>+1920(SB), Z12, K1, Z12
 	VPSUBQ.BCST       constants<>+1920(SB), Z12, K1, Z12
-	JMP               scaled1929
+	JMP               scaled2001
 
-normal1928:
+normal2000:
 	VSCALEFPD Z7, Z11, Z11
 	VSCALEFPD Z8, Z12, Z12
 
-scaled1929:
+scaled2001:
 	VMOVUPS     constants<>+3392(SB), Z4
 	VADDPD.BCST constants<>+3392(SB), Z11, Z3
 	VDIVPD      Z3, Z4, Z4
@@ -38738,14 +39666,14 @@ scaled1929:
 	VMOVUPS     Z3, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1923
+	JLE         many1995
 
-oneTest1925:
+oneTest1997:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1926
+	JG   tail1998
 
-one1924:
+one1996:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
@@ -38769,19 +39697,19 @@ one1924:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1930
+	JZ                normal2002
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1931
+	JMP               scaled2003
 
-normal1930:
+normal2002:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1931:
+scaled2003:
 	VMOVUPS     constants<>+3392(SB), Z4
 	VADDPD.BCST constants<>+3392(SB), Z7, Z3
 	VDIVPD      Z3, Z4, Z4
@@ -38801,11 +39729,11 @@ scaled1931:
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1924
+	JLE         one1996
 
-tail1926:
+tail1998:
 	SUBQ              BX, DX
-	JZ                done1927
+	JZ                done1999
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -38833,19 +39761,19 @@ tail1926:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1932
+	JZ                normal2004
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1933
+	JMP               scaled2005
 
-normal1932:
+normal2004:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1933:
+scaled2005:
 	VMOVUPS     constants<>+3392(SB), Z2
 	VADDPD.BCST constants<>+3392(SB), Z7, Z1
 	VDIVPD      Z1, Z2, Z2
@@ -38864,7 +39792,7 @@ scaled1933:
 	VFMADD231PD Z3, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1927:
+done1999:
 	VZEROUPPER
 	RET
 
@@ -38880,9 +39808,9 @@ TEXT ·addSiLUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1936
+	JL           oneTest2008
 
-many1934:
+many2006:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMOVUPS      32(CX)(BX*8), Y4
@@ -38937,7 +39865,7 @@ many1934:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1939
+	JZ           normal2011
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -38964,9 +39892,9 @@ many1934:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1940
+	JMP          scaled2012
 
-normal1939:
+normal2011:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -38982,7 +39910,7 @@ normal1939:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1940:
+scaled2012:
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y9, Y3
 	VDIVPD      Y3, Y4, Y4
@@ -39017,14 +39945,14 @@ scaled1940:
 	VMOVUPS     Y3, 32(AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         many1934
+	JLE         many2006
 
-oneTest1936:
+oneTest2008:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1937
+	JG   tail2009
 
-one1935:
+one2007:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMAXPD       Y3, Y1, Y3
@@ -39053,7 +39981,7 @@ one1935:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1941
+	JZ           normal2013
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -39067,9 +39995,9 @@ one1935:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1942
+	JMP          scaled2014
 
-normal1941:
+normal2013:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -39078,7 +40006,7 @@ normal1941:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1942:
+scaled2014:
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y6, Y3
 	VDIVPD      Y3, Y4, Y4
@@ -39097,11 +40025,11 @@ scaled1942:
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1935
+	JLE         one2007
 
-tail1937:
+tail2009:
 	SUBQ         BX, DX
-	JZ           done1938
+	JZ           done2010
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -39134,7 +40062,7 @@ tail1937:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, DX
 	TESTL        DX, DX
-	JZ           normal1943
+	JZ           normal2015
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -39148,9 +40076,9 @@ tail1937:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1944
+	JMP          scaled2016
 
-normal1943:
+normal2015:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -39159,7 +40087,7 @@ normal1943:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1944:
+scaled2016:
 	VMOVUPS     constants<>+3392(SB), Y2
 	VADDPD      constants<>+3392(SB), Y5, Y1
 	VDIVPD      Y1, Y2, Y2
@@ -39177,7 +40105,7 @@ scaled1944:
 	VFMADD231PD Y4, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(BX*8)
 
-done1938:
+done2010:
 	VZEROUPPER
 	RET
 
@@ -39203,9 +40131,9 @@ TEXT ·addSiLUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1948
+	JL           oneTest2020
 
-many1946:
+many2018:
 	VMOVUPS      (CX)(BX*4), Z13
 	VMOVUPS      64(CX)(BX*4), Z14
 	VORPS        Z4, Z13, Z15
@@ -39274,14 +40202,14 @@ many1946:
 	VMOVUPS      Z13, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1946
+	JLE          many2018
 
-oneTest1948:
+oneTest2020:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1949
+	JG   tail2021
 
-one1947:
+one2019:
 	VMOVUPS      (CX)(BX*4), Z13
 	VORPS        Z4, Z13, Z14
 	VMOVUPS      Z5, Z15
@@ -39317,11 +40245,11 @@ one1947:
 	VMOVUPS      Z14, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1947
+	JLE          one2019
 
-tail1949:
+tail2021:
 	SUBQ         BX, DX
-	JZ           done1950
+	JZ           done2022
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -39360,7 +40288,7 @@ tail1949:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1950:
+done2022:
 	VZEROUPPER
 	RET
 
@@ -39374,9 +40302,9 @@ TEXT ·addSiLUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1954
+	JL           oneTest2026
 
-many1952:
+many2024:
 	VMOVUPS      (CX)(BX*4), Y1
 	VMOVUPS      32(CX)(BX*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -39465,14 +40393,14 @@ many1952:
 	VMOVUPS      Y1, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1952
+	JLE          many2024
 
-oneTest1954:
+oneTest2026:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1955
+	JG   tail2027
 
-one1953:
+one2025:
 	VMOVUPS      (CX)(BX*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -39518,11 +40446,11 @@ one1953:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1953
+	JLE          one2025
 
-tail1955:
+tail2027:
 	SUBQ         BX, DX
-	JZ           done1956
+	JZ           done2028
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -39571,7 +40499,7 @@ tail1955:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1956:
+done2028:
 	VZEROUPPER
 	RET
 
@@ -39586,9 +40514,9 @@ TEXT ·addMaxAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1960
+	JL           oneTest2032
 
-many1958:
+many2030:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     64(CX)(SI*8), Z2
 	VMOVUPS     (DX)(SI*8), Z3
@@ -39607,14 +40535,14 @@ many1958:
 	VMOVUPS     Z1, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1958
+	JLE         many2030
 
-oneTest1960:
+oneTest2032:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1961
+	JG   tail2033
 
-one1959:
+one2031:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     (DX)(SI*8), Z2
 	VMAXPD      Z2, Z1, Z2
@@ -39625,11 +40553,11 @@ one1959:
 	VMOVUPS     Z2, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1959
+	JLE         one2031
 
-tail1961:
+tail2033:
 	SUBQ        SI, BX
-	JZ          done1962
+	JZ          done2034
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -39643,7 +40571,7 @@ tail1961:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done1962:
+done2034:
 	VZEROUPPER
 	RET
 
@@ -39658,9 +40586,9 @@ TEXT ·addMaxAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1967
+	JG           tail2039
 
-one1965:
+one2037:
 	VMOVUPS     (CX)(SI*8), Y1
 	VMOVUPS     (DX)(SI*8), Y2
 	VMAXPD      Y2, Y1, Y2
@@ -39671,11 +40599,11 @@ one1965:
 	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1965
+	JLE         one2037
 
-tail1967:
+tail2039:
 	SUBQ        SI, BX
-	JZ          done1968
+	JZ          done2040
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -39689,7 +40617,7 @@ tail1967:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
 
-done1968:
+done2040:
 	VZEROUPPER
 	RET
 
@@ -39704,9 +40632,9 @@ TEXT ·addMaxAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1972
+	JL           oneTest2044
 
-many1970:
+many2042:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     64(CX)(SI*4), Z2
 	VMOVUPS     (DX)(SI*4), Z3
@@ -39725,14 +40653,14 @@ many1970:
 	VMOVUPS     Z1, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1970
+	JLE         many2042
 
-oneTest1972:
+oneTest2044:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1973
+	JG   tail2045
 
-one1971:
+one2043:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     (DX)(SI*4), Z2
 	VMAXPS      Z2, Z1, Z2
@@ -39743,11 +40671,11 @@ one1971:
 	VMOVUPS     Z2, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1971
+	JLE         one2043
 
-tail1973:
+tail2045:
 	SUBQ        SI, BX
-	JZ          done1974
+	JZ          done2046
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -39761,7 +40689,7 @@ tail1973:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done1974:
+done2046:
 	VZEROUPPER
 	RET
 
@@ -39776,9 +40704,9 @@ TEXT ·addMaxAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1979
+	JG           tail2051
 
-one1977:
+one2049:
 	VMOVUPS     (CX)(SI*4), Y1
 	VMOVUPS     (DX)(SI*4), Y2
 	VMAXPS      Y2, Y1, Y2
@@ -39789,11 +40717,11 @@ one1977:
 	VMOVUPS     Y2, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1977
+	JLE         one2049
 
-tail1979:
+tail2051:
 	SUBQ        SI, BX
-	JZ          done1980
+	JZ          done2052
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -39807,7 +40735,7 @@ tail1979:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
 
-done1980:
+done2052:
 	VZEROUPPER
 	RET
 
@@ -39822,9 +40750,9 @@ TEXT ·addMinAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1984
+	JL           oneTest2056
 
-many1982:
+many2054:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     64(CX)(SI*8), Z2
 	VMOVUPS     (DX)(SI*8), Z3
@@ -39843,14 +40771,14 @@ many1982:
 	VMOVUPS     Z1, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1982
+	JLE         many2054
 
-oneTest1984:
+oneTest2056:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1985
+	JG   tail2057
 
-one1983:
+one2055:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     (DX)(SI*8), Z2
 	VMINPD      Z2, Z1, Z2
@@ -39861,11 +40789,11 @@ one1983:
 	VMOVUPS     Z2, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1983
+	JLE         one2055
 
-tail1985:
+tail2057:
 	SUBQ        SI, BX
-	JZ          done1986
+	JZ          done2058
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -39879,7 +40807,7 @@ tail1985:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done1986:
+done2058:
 	VZEROUPPER
 	RET
 
@@ -39894,9 +40822,9 @@ TEXT ·addMinAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1991
+	JG           tail2063
 
-one1989:
+one2061:
 	VMOVUPS     (CX)(SI*8), Y1
 	VMOVUPS     (DX)(SI*8), Y2
 	VMINPD      Y2, Y1, Y2
@@ -39907,11 +40835,11 @@ one1989:
 	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1989
+	JLE         one2061
 
-tail1991:
+tail2063:
 	SUBQ        SI, BX
-	JZ          done1992
+	JZ          done2064
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -39925,7 +40853,7 @@ tail1991:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
 
-done1992:
+done2064:
 	VZEROUPPER
 	RET
 
@@ -39940,9 +40868,9 @@ TEXT ·addMinAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1996
+	JL           oneTest2068
 
-many1994:
+many2066:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     64(CX)(SI*4), Z2
 	VMOVUPS     (DX)(SI*4), Z3
@@ -39961,14 +40889,14 @@ many1994:
 	VMOVUPS     Z1, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1994
+	JLE         many2066
 
-oneTest1996:
+oneTest2068:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1997
+	JG   tail2069
 
-one1995:
+one2067:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     (DX)(SI*4), Z2
 	VMINPS      Z2, Z1, Z2
@@ -39979,11 +40907,11 @@ one1995:
 	VMOVUPS     Z2, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1995
+	JLE         one2067
 
-tail1997:
+tail2069:
 	SUBQ        SI, BX
-	JZ          done1998
+	JZ          done2070
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -39997,7 +40925,7 @@ tail1997:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done1998:
+done2070:
 	VZEROUPPER
 	RET
 
@@ -40012,9 +40940,9 @@ TEXT ·addMinAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail2003
+	JG           tail2075
 
-one2001:
+one2073:
 	VMOVUPS     (CX)(SI*4), Y1
 	VMOVUPS     (DX)(SI*4), Y2
 	VMINPS      Y2, Y1, Y2
@@ -40025,11 +40953,11 @@ one2001:
 	VMOVUPS     Y2, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2001
+	JLE         one2073
 
-tail2003:
+tail2075:
 	SUBQ        SI, BX
-	JZ          done2004
+	JZ          done2076
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -40043,7 +40971,7 @@ tail2003:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
 
-done2004:
+done2076:
 	VZEROUPPER
 	RET
 
@@ -40061,9 +40989,9 @@ TEXT ·addGreaterAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -16(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest2008
+	JL           oneTest2080
 
-many2006:
+many2078:
 	VMOVUPS     (CX)(DI*8), Z3
 	VMOVUPS     64(CX)(DI*8), Z4
 	VMOVUPS     (DX)(DI*8), Z5
@@ -40088,14 +41016,14 @@ many2006:
 	VMOVUPS     Z3, 64(AX)(DI*8)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many2006
+	JLE         many2078
 
-oneTest2008:
+oneTest2080:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail2009
+	JG   tail2081
 
-one2007:
+one2079:
 	VMOVUPS     (CX)(DI*8), Z3
 	VMOVUPS     (DX)(DI*8), Z4
 	VMOVUPS     (BX)(DI*8), Z5
@@ -40109,11 +41037,11 @@ one2007:
 	VMOVUPS     Z3, (AX)(DI*8)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one2007
+	JLE         one2079
 
-tail2009:
+tail2081:
 	SUBQ        DI, SI
-	JZ          done2010
+	JZ          done2082
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -40130,7 +41058,7 @@ tail2009:
 	VFMADD231PD Z5, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(DI*8)
 
-done2010:
+done2082:
 	VZEROUPPER
 	RET
 
@@ -40148,9 +41076,9 @@ TEXT ·addGreaterAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -4(SI), R8
 	CMPQ         DI, R8
-	JG           tail2015
+	JG           tail2087
 
-one2013:
+one2085:
 	VMOVUPS     (CX)(DI*8), Y3
 	VMOVUPS     (DX)(DI*8), Y4
 	VMOVUPS     (BX)(DI*8), Y5
@@ -40164,11 +41092,11 @@ one2013:
 	VMOVUPS     Y4, (AX)(DI*8)
 	ADDQ        $0x04, DI
 	CMPQ        DI, R8
-	JLE         one2013
+	JLE         one2085
 
-tail2015:
+tail2087:
 	SUBQ        DI, SI
-	JZ          done2016
+	JZ          done2088
 	LEAQ        ones<>+32(SB), R8
 	SHLQ        $0x03, SI
 	SUBQ        SI, R8
@@ -40185,7 +41113,7 @@ tail2015:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y3, (AX)(DI*8)
 
-done2016:
+done2088:
 	VZEROUPPER
 	RET
 
@@ -40203,9 +41131,9 @@ TEXT ·addGreaterAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -32(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest2020
+	JL           oneTest2092
 
-many2018:
+many2090:
 	VMOVUPS     (CX)(DI*4), Z3
 	VMOVUPS     64(CX)(DI*4), Z4
 	VMOVUPS     (DX)(DI*4), Z5
@@ -40230,14 +41158,14 @@ many2018:
 	VMOVUPS     Z3, 64(AX)(DI*4)
 	ADDQ        $0x20, DI
 	CMPQ        DI, R8
-	JLE         many2018
+	JLE         many2090
 
-oneTest2020:
+oneTest2092:
 	LEAQ -16(SI), R8
 	CMPQ DI, R8
-	JG   tail2021
+	JG   tail2093
 
-one2019:
+one2091:
 	VMOVUPS     (CX)(DI*4), Z3
 	VMOVUPS     (DX)(DI*4), Z4
 	VMOVUPS     (BX)(DI*4), Z5
@@ -40251,11 +41179,11 @@ one2019:
 	VMOVUPS     Z3, (AX)(DI*4)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         one2019
+	JLE         one2091
 
-tail2021:
+tail2093:
 	SUBQ        DI, SI
-	JZ          done2022
+	JZ          done2094
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -40272,7 +41200,7 @@ tail2021:
 	VFMADD231PS Z5, Z0, Z1
 	VMOVUPS     Z1, K1, (AX)(DI*4)
 
-done2022:
+done2094:
 	VZEROUPPER
 	RET
 
@@ -40290,9 +41218,9 @@ TEXT ·addGreaterAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -8(SI), R8
 	CMPQ         DI, R8
-	JG           tail2027
+	JG           tail2099
 
-one2025:
+one2097:
 	VMOVUPS     (CX)(DI*4), Y3
 	VMOVUPS     (DX)(DI*4), Y4
 	VMOVUPS     (BX)(DI*4), Y5
@@ -40306,11 +41234,11 @@ one2025:
 	VMOVUPS     Y4, (AX)(DI*4)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one2025
+	JLE         one2097
 
-tail2027:
+tail2099:
 	SUBQ        DI, SI
-	JZ          done2028
+	JZ          done2100
 	LEAQ        ones<>+32(SB), R8
 	SHLQ        $0x02, SI
 	SUBQ        SI, R8
@@ -40327,7 +41255,7 @@ tail2027:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y3, (AX)(DI*4)
 
-done2028:
+done2100:
 	VZEROUPPER
 	RET
 
@@ -40343,9 +41271,9 @@ TEXT ·addClipAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest2032
+	JL           oneTest2104
 
-many2030:
+many2102:
 	VMOVUPS     (CX)(BX*8), Z3
 	VMOVUPS     64(CX)(BX*8), Z4
 	VMAXPD      Z3, Z1, Z3
@@ -40360,14 +41288,14 @@ many2030:
 	VMOVUPS     Z3, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many2030
+	JLE         many2102
 
-oneTest2032:
+oneTest2104:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail2033
+	JG   tail2105
 
-one2031:
+one2103:
 	VMOVUPS     (CX)(BX*8), Z3
 	VMAXPD      Z3, Z1, Z3
 	VMINPD      Z3, Z2, Z3
@@ -40376,11 +41304,11 @@ one2031:
 	VMOVUPS     Z4, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one2031
+	JLE         one2103
 
-tail2033:
+tail2105:
 	SUBQ        BX, DX
-	JZ          done2034
+	JZ          done2106
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -40392,7 +41320,7 @@ tail2033:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done2034:
+done2106:
 	VZEROUPPER
 	RET
 
@@ -40408,9 +41336,9 @@ TEXT ·addClipAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail2039
+	JG           tail2111
 
-one2037:
+one2109:
 	VMOVUPS     (CX)(BX*8), Y3
 	VMAXPD      Y3, Y1, Y3
 	VMINPD      Y3, Y2, Y3
@@ -40419,11 +41347,11 @@ one2037:
 	VMOVUPS     Y4, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one2037
+	JLE         one2109
 
-tail2039:
+tail2111:
 	SUBQ        BX, DX
-	JZ          done2040
+	JZ          done2112
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -40435,7 +41363,7 @@ tail2039:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y3, (AX)(BX*8)
 
-done2040:
+done2112:
 	VZEROUPPER
 	RET
 
@@ -40451,9 +41379,9 @@ TEXT ·addClipAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest2044
+	JL           oneTest2116
 
-many2042:
+many2114:
 	VMOVUPS     (CX)(BX*4), Z3
 	VMOVUPS     64(CX)(BX*4), Z4
 	VMAXPS      Z3, Z1, Z3
@@ -40468,14 +41396,14 @@ many2042:
 	VMOVUPS     Z3, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many2042
+	JLE         many2114
 
-oneTest2044:
+oneTest2116:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail2045
+	JG   tail2117
 
-one2043:
+one2115:
 	VMOVUPS     (CX)(BX*4), Z3
 	VMAXPS      Z3, Z1, Z3
 	VMINPS      Z3, Z2, Z3
@@ -40484,11 +41412,11 @@ one2043:
 	VMOVUPS     Z4, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one2043
+	JLE         one2115
 
-tail2045:
+tail2117:
 	SUBQ        BX, DX
-	JZ          done2046
+	JZ          done2118
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -40500,7 +41428,7 @@ tail2045:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done2046:
+done2118:
 	VZEROUPPER
 	RET
 
@@ -40516,9 +41444,9 @@ TEXT ·addClipAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail2051
+	JG           tail2123
 
-one2049:
+one2121:
 	VMOVUPS     (CX)(BX*4), Y3
 	VMAXPS      Y3, Y1, Y3
 	VMINPS      Y3, Y2, Y3
@@ -40527,11 +41455,11 @@ one2049:
 	VMOVUPS     Y4, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one2049
+	JLE         one2121
 
-tail2051:
+tail2123:
 	SUBQ        BX, DX
-	JZ          done2052
+	JZ          done2124
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -40543,7 +41471,7 @@ tail2051:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y3, (AX)(BX*4)
 
-done2052:
+done2124:
 	VZEROUPPER
 	RET
 
@@ -40561,9 +41489,9 @@ TEXT ·addWithinAVX512F64<>(SB), NOSPLIT, $0-56
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2056
+	JL           oneTest2128
 
-many2054:
+many2126:
 	VMOVUPS     (CX)(SI*8), Z4
 	VMOVUPS     64(CX)(SI*8), Z5
 	VMOVUPS     (DX)(SI*8), Z6
@@ -40584,14 +41512,14 @@ many2054:
 	VMOVUPS     Z4, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many2054
+	JLE         many2126
 
-oneTest2056:
+oneTest2128:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2057
+	JG   tail2129
 
-one2055:
+one2127:
 	VMOVUPS     (CX)(SI*8), Z4
 	VMOVUPS     (DX)(SI*8), Z5
 	VCMPPD      $0x11, Z1, Z4, K1
@@ -40603,11 +41531,11 @@ one2055:
 	VMOVUPS     Z4, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2055
+	JLE         one2127
 
-tail2057:
+tail2129:
 	SUBQ        SI, BX
-	JZ          done2058
+	JZ          done2130
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -40622,7 +41550,7 @@ tail2057:
 	VFMADD231PD Z5, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done2058:
+done2130:
 	VZEROUPPER
 	RET
 
@@ -40640,9 +41568,9 @@ TEXT ·addWithinAVX2F64<>(SB), NOSPLIT, $0-56
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail2063
+	JG           tail2135
 
-one2061:
+one2133:
 	VMOVUPS     (CX)(SI*8), Y4
 	VMOVUPS     (DX)(SI*8), Y5
 	VCMPPD      $0x11, Y1, Y4, Y6
@@ -40654,11 +41582,11 @@ one2061:
 	VMOVUPS     Y5, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2061
+	JLE         one2133
 
-tail2063:
+tail2135:
 	SUBQ        SI, BX
-	JZ          done2064
+	JZ          done2136
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -40673,7 +41601,7 @@ tail2063:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y4, (AX)(SI*8)
 
-done2064:
+done2136:
 	VZEROUPPER
 	RET
 
@@ -40691,9 +41619,9 @@ TEXT ·addWithinAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2068
+	JL           oneTest2140
 
-many2066:
+many2138:
 	VMOVUPS     (CX)(SI*4), Z4
 	VMOVUPS     64(CX)(SI*4), Z5
 	VMOVUPS     (DX)(SI*4), Z6
@@ -40714,14 +41642,14 @@ many2066:
 	VMOVUPS     Z4, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many2066
+	JLE         many2138
 
-oneTest2068:
+oneTest2140:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2069
+	JG   tail2141
 
-one2067:
+one2139:
 	VMOVUPS     (CX)(SI*4), Z4
 	VMOVUPS     (DX)(SI*4), Z5
 	VCMPPS      $0x11, Z1, Z4, K1
@@ -40733,11 +41661,11 @@ one2067:
 	VMOVUPS     Z4, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one2067
+	JLE         one2139
 
-tail2069:
+tail2141:
 	SUBQ        SI, BX
-	JZ          done2070
+	JZ          done2142
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -40752,7 +41680,7 @@ tail2069:
 	VFMADD231PS Z5, Z0, Z1
 	VMOVUPS     Z1, K1, (AX)(SI*4)
 
-done2070:
+done2142:
 	VZEROUPPER
 	RET
 
@@ -40770,9 +41698,9 @@ TEXT ·addWithinAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail2075
+	JG           tail2147
 
-one2073:
+one2145:
 	VMOVUPS     (CX)(SI*4), Y4
 	VMOVUPS     (DX)(SI*4), Y5
 	VCMPPS      $0x11, Y1, Y4, Y6
@@ -40784,11 +41712,11 @@ one2073:
 	VMOVUPS     Y5, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2073
+	JLE         one2145
 
-tail2075:
+tail2147:
 	SUBQ        SI, BX
-	JZ          done2076
+	JZ          done2148
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -40803,7 +41731,7 @@ tail2075:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y4, (AX)(SI*4)
 
-done2076:
+done2148:
 	VZEROUPPER
 	RET
 
@@ -40820,9 +41748,9 @@ TEXT ·addWhereAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -16(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest2080
+	JL           oneTest2152
 
-many2078:
+many2150:
 	VMOVUPS     (CX)(DI*8), Z2
 	VMOVUPS     64(CX)(DI*8), Z3
 	VMOVUPS     (DX)(DI*8), Z4
@@ -40841,14 +41769,14 @@ many2078:
 	VMOVUPS     Z2, 64(AX)(DI*8)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many2078
+	JLE         many2150
 
-oneTest2080:
+oneTest2152:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail2081
+	JG   tail2153
 
-one2079:
+one2151:
 	VMOVUPS     (CX)(DI*8), Z2
 	VMOVUPS     (DX)(DI*8), Z3
 	VMOVUPS     (BX)(DI*8), Z4
@@ -40859,11 +41787,11 @@ one2079:
 	VMOVUPS     Z2, (AX)(DI*8)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one2079
+	JLE         one2151
 
-tail2081:
+tail2153:
 	SUBQ        DI, SI
-	JZ          done2082
+	JZ          done2154
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -40877,7 +41805,7 @@ tail2081:
 	VFMADD231PD Z4, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(DI*8)
 
-done2082:
+done2154:
 	VZEROUPPER
 	RET
 
@@ -40894,9 +41822,9 @@ TEXT ·addWhereAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -4(SI), R8
 	CMPQ         DI, R8
-	JG           tail2087
+	JG           tail2159
 
-one2085:
+one2157:
 	VMOVUPS     (CX)(DI*8), Y2
 	VMOVUPS     (DX)(DI*8), Y3
 	VMOVUPS     (BX)(DI*8), Y4
@@ -40907,11 +41835,11 @@ one2085:
 	VMOVUPS     Y3, (AX)(DI*8)
 	ADDQ        $0x04, DI
 	CMPQ        DI, R8
-	JLE         one2085
+	JLE         one2157
 
-tail2087:
+tail2159:
 	SUBQ        DI, SI
-	JZ          done2088
+	JZ          done2160
 	LEAQ        ones<>+32(SB), R8
 	SHLQ        $0x03, SI
 	SUBQ        SI, R8
@@ -40925,7 +41853,7 @@ tail2087:
 	VFMADD231PD Y1, Y0, Y3
 	VMASKMOVPD  Y3, Y2, (AX)(DI*8)
 
-done2088:
+done2160:
 	VZEROUPPER
 	RET
 
@@ -40942,9 +41870,9 @@ TEXT ·addWhereAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -32(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest2092
+	JL           oneTest2164
 
-many2090:
+many2162:
 	VMOVUPS     (CX)(DI*4), Z2
 	VMOVUPS     64(CX)(DI*4), Z3
 	VMOVUPS     (DX)(DI*4), Z4
@@ -40963,14 +41891,14 @@ many2090:
 	VMOVUPS     Z2, 64(AX)(DI*4)
 	ADDQ        $0x20, DI
 	CMPQ        DI, R8
-	JLE         many2090
+	JLE         many2162
 
-oneTest2092:
+oneTest2164:
 	LEAQ -16(SI), R8
 	CMPQ DI, R8
-	JG   tail2093
+	JG   tail2165
 
-one2091:
+one2163:
 	VMOVUPS     (CX)(DI*4), Z2
 	VMOVUPS     (DX)(DI*4), Z3
 	VMOVUPS     (BX)(DI*4), Z4
@@ -40981,11 +41909,11 @@ one2091:
 	VMOVUPS     Z2, (AX)(DI*4)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         one2091
+	JLE         one2163
 
-tail2093:
+tail2165:
 	SUBQ        DI, SI
-	JZ          done2094
+	JZ          done2166
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -40999,7 +41927,7 @@ tail2093:
 	VFMADD231PS Z4, Z0, Z1
 	VMOVUPS     Z1, K1, (AX)(DI*4)
 
-done2094:
+done2166:
 	VZEROUPPER
 	RET
 
@@ -41016,9 +41944,9 @@ TEXT ·addWhereAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -8(SI), R8
 	CMPQ         DI, R8
-	JG           tail2099
+	JG           tail2171
 
-one2097:
+one2169:
 	VMOVUPS     (CX)(DI*4), Y2
 	VMOVUPS     (DX)(DI*4), Y3
 	VMOVUPS     (BX)(DI*4), Y4
@@ -41029,11 +41957,11 @@ one2097:
 	VMOVUPS     Y3, (AX)(DI*4)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one2097
+	JLE         one2169
 
-tail2099:
+tail2171:
 	SUBQ        DI, SI
-	JZ          done2100
+	JZ          done2172
 	LEAQ        ones<>+32(SB), R8
 	SHLQ        $0x02, SI
 	SUBQ        SI, R8
@@ -41047,7 +41975,7 @@ tail2099:
 	VFMADD231PS Y1, Y0, Y3
 	VMASKMOVPS  Y3, Y2, (AX)(DI*4)
 
-done2100:
+done2172:
 	VZEROUPPER
 	RET
 
@@ -41066,9 +41994,9 @@ TEXT ·hypotAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2104
+	JL      oneTest2176
 
-many2102:
+many2174:
 	VMOVUPS     (CX)(SI*8), Z5
 	VMOVUPS     64(CX)(SI*8), Z6
 	VMOVUPS     (DX)(SI*8), Z7
@@ -41115,14 +42043,14 @@ many2102:
 	VMOVUPS     Z10, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many2102
+	JLE         many2174
 
-oneTest2104:
+oneTest2176:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2105
+	JG   tail2177
 
-one2103:
+one2175:
 	VMOVUPS     (CX)(SI*8), Z5
 	VMOVUPS     (DX)(SI*8), Z6
 	VANDPD      Z1, Z5, Z7
@@ -41147,11 +42075,11 @@ one2103:
 	VMOVUPS     Z7, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2103
+	JLE         one2175
 
-tail2105:
+tail2177:
 	SUBQ        SI, BX
-	JZ          done2106
+	JZ          done2178
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -41179,7 +42107,7 @@ tail2105:
 	VMOVUPD     Z0, K2, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done2106:
+done2178:
 	VZEROUPPER
 	RET
 
@@ -41198,9 +42126,9 @@ TEXT ·hypotAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail2111
+	JG      tail2183
 
-one2109:
+one2181:
 	VMOVUPS     (CX)(SI*8), Y5
 	VMOVUPS     (DX)(SI*8), Y6
 	VANDPD      Y1, Y5, Y7
@@ -41225,11 +42153,11 @@ one2109:
 	VMOVUPS     Y5, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2109
+	JLE         one2181
 
-tail2111:
+tail2183:
 	SUBQ        SI, BX
-	JZ          done2112
+	JZ          done2184
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -41257,7 +42185,7 @@ tail2111:
 	VBLENDVPD   Y1, Y0, Y2, Y0
 	VMASKMOVPD  Y0, Y5, (AX)(SI*8)
 
-done2112:
+done2184:
 	VZEROUPPER
 	RET
 
@@ -41276,9 +42204,9 @@ TEXT ·hypotAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2116
+	JL      oneTest2188
 
-many2114:
+many2186:
 	VMOVUPS     (CX)(SI*4), Z5
 	VMOVUPS     64(CX)(SI*4), Z6
 	VMOVUPS     (DX)(SI*4), Z7
@@ -41325,14 +42253,14 @@ many2114:
 	VMOVUPS     Z10, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many2114
+	JLE         many2186
 
-oneTest2116:
+oneTest2188:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2117
+	JG   tail2189
 
-one2115:
+one2187:
 	VMOVUPS     (CX)(SI*4), Z5
 	VMOVUPS     (DX)(SI*4), Z6
 	VANDPS      Z1, Z5, Z7
@@ -41357,11 +42285,11 @@ one2115:
 	VMOVUPS     Z7, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one2115
+	JLE         one2187
 
-tail2117:
+tail2189:
 	SUBQ        SI, BX
-	JZ          done2118
+	JZ          done2190
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -41389,7 +42317,7 @@ tail2117:
 	VMOVUPS     Z0, K2, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done2118:
+done2190:
 	VZEROUPPER
 	RET
 
@@ -41408,9 +42336,9 @@ TEXT ·hypotAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail2123
+	JG      tail2195
 
-one2121:
+one2193:
 	VMOVUPS     (CX)(SI*4), Y5
 	VMOVUPS     (DX)(SI*4), Y6
 	VANDPS      Y1, Y5, Y7
@@ -41435,11 +42363,11 @@ one2121:
 	VMOVUPS     Y5, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2121
+	JLE         one2193
 
-tail2123:
+tail2195:
 	SUBQ        SI, BX
-	JZ          done2124
+	JZ          done2196
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -41467,7 +42395,7 @@ tail2123:
 	VBLENDVPS   Y1, Y0, Y2, Y0
 	VMASKMOVPS  Y0, Y5, (AX)(SI*4)
 
-done2124:
+done2196:
 	VZEROUPPER
 	RET
 
@@ -41490,9 +42418,9 @@ TEXT ·directionAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ    DI, DI
 	LEAQ    -16(SI), R8
 	TESTQ   R8, R8
-	JL      oneTest2128
+	JL      oneTest2200
 
-many2126:
+many2198:
 	VMOVUPS     (DX)(DI*8), Z8
 	VMOVUPS     64(DX)(DI*8), Z9
 	VMOVUPS     (BX)(DI*8), Z10
@@ -41573,14 +42501,14 @@ many2126:
 	VMOVUPS     Z9, 64(CX)(DI*8)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many2126
+	JLE         many2198
 
-oneTest2128:
+oneTest2200:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail2129
+	JG   tail2201
 
-one2127:
+one2199:
 	VMOVUPS     (DX)(DI*8), Z8
 	VMOVUPS     (BX)(DI*8), Z9
 	VANDPD      Z0, Z8, Z10
@@ -41622,11 +42550,11 @@ one2127:
 	VMOVUPS     Z8, (CX)(DI*8)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one2127
+	JLE         one2199
 
-tail2129:
+tail2201:
 	SUBQ        DI, SI
-	JZ          done2130
+	JZ          done2202
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -41671,7 +42599,7 @@ tail2129:
 	VMOVUPD     Z1, K1, (AX)(DI*8)
 	VMOVUPD     Z0, K1, (CX)(DI*8)
 
-done2130:
+done2202:
 	VZEROUPPER
 	RET
 
@@ -41693,9 +42621,9 @@ TEXT ·directionAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ    DI, DI
 	LEAQ    -4(SI), R8
 	CMPQ    DI, R8
-	JG      tail2135
+	JG      tail2207
 
-one2133:
+one2205:
 	VMOVUPS      (DX)(DI*8), Y7
 	VMOVUPS      (BX)(DI*8), Y8
 	VANDPD       Y0, Y7, Y9
@@ -41738,11 +42666,11 @@ one2133:
 	VMOVUPS      Y7, (CX)(DI*8)
 	ADDQ         $0x04, DI
 	CMPQ         DI, R8
-	JLE          one2133
+	JLE          one2205
 
-tail2135:
+tail2207:
 	SUBQ         DI, SI
-	JZ           done2136
+	JZ           done2208
 	LEAQ         ones<>+32(SB), R8
 	SHLQ         $0x03, SI
 	SUBQ         SI, R8
@@ -41788,7 +42716,7 @@ tail2135:
 	VMASKMOVPD   Y2, Y7, (AX)(DI*8)
 	VMASKMOVPD   Y0, Y7, (CX)(DI*8)
 
-done2136:
+done2208:
 	VZEROUPPER
 	RET
 
@@ -41811,9 +42739,9 @@ TEXT ·directionAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ    DI, DI
 	LEAQ    -32(SI), R8
 	TESTQ   R8, R8
-	JL      oneTest2140
+	JL      oneTest2212
 
-many2138:
+many2210:
 	VMOVUPS     (DX)(DI*4), Z8
 	VMOVUPS     64(DX)(DI*4), Z9
 	VMOVUPS     (BX)(DI*4), Z10
@@ -41894,14 +42822,14 @@ many2138:
 	VMOVUPS     Z9, 64(CX)(DI*4)
 	ADDQ        $0x20, DI
 	CMPQ        DI, R8
-	JLE         many2138
+	JLE         many2210
 
-oneTest2140:
+oneTest2212:
 	LEAQ -16(SI), R8
 	CMPQ DI, R8
-	JG   tail2141
+	JG   tail2213
 
-one2139:
+one2211:
 	VMOVUPS     (DX)(DI*4), Z8
 	VMOVUPS     (BX)(DI*4), Z9
 	VANDPS      Z0, Z8, Z10
@@ -41943,11 +42871,11 @@ one2139:
 	VMOVUPS     Z8, (CX)(DI*4)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         one2139
+	JLE         one2211
 
-tail2141:
+tail2213:
 	SUBQ        DI, SI
-	JZ          done2142
+	JZ          done2214
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -41992,7 +42920,7 @@ tail2141:
 	VMOVUPS     Z1, K1, (AX)(DI*4)
 	VMOVUPS     Z0, K1, (CX)(DI*4)
 
-done2142:
+done2214:
 	VZEROUPPER
 	RET
 
@@ -42014,9 +42942,9 @@ TEXT ·directionAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ    DI, DI
 	LEAQ    -8(SI), R8
 	CMPQ    DI, R8
-	JG      tail2147
+	JG      tail2219
 
-one2145:
+one2217:
 	VMOVUPS      (DX)(DI*4), Y7
 	VMOVUPS      (BX)(DI*4), Y8
 	VANDPS       Y0, Y7, Y9
@@ -42059,11 +42987,11 @@ one2145:
 	VMOVUPS      Y7, (CX)(DI*4)
 	ADDQ         $0x08, DI
 	CMPQ         DI, R8
-	JLE          one2145
+	JLE          one2217
 
-tail2147:
+tail2219:
 	SUBQ         DI, SI
-	JZ           done2148
+	JZ           done2220
 	LEAQ         ones<>+32(SB), R8
 	SHLQ         $0x02, SI
 	SUBQ         SI, R8
@@ -42109,7 +43037,7 @@ tail2147:
 	VMASKMOVPS   Y2, Y7, (AX)(DI*4)
 	VMASKMOVPS   Y0, Y7, (CX)(DI*4)
 
-done2148:
+done2220:
 	VZEROUPPER
 	RET
 
@@ -42136,9 +43064,9 @@ TEXT ·atan2AVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2152
+	JL      oneTest2224
 
-many2150:
+many2222:
 	VMOVUPS          (CX)(SI*8), Z13
 	VMOVUPS          64(CX)(SI*8), Z14
 	VMOVUPS          (DX)(SI*8), Z15
@@ -42309,14 +43237,14 @@ many2150:
 	VMOVUPS          Z14, 64(AX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2150
+	JLE              many2222
 
-oneTest2152:
+oneTest2224:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2153
+	JG   tail2225
 
-one2151:
+one2223:
 	VMOVUPS          (CX)(SI*8), Z13
 	VMOVUPS          (DX)(SI*8), Z14
 	VANDPD           Z0, Z13, Z15
@@ -42403,11 +43331,11 @@ one2151:
 	VMOVUPS          Z13, (AX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2151
+	JLE              one2223
 
-tail2153:
+tail2225:
 	SUBQ             SI, BX
-	JZ               done2154
+	JZ               done2226
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -42497,7 +43425,7 @@ tail2153:
 	VMOVUPD          Z2, K2, Z0
 	VMOVUPD          Z0, K1, (AX)(SI*8)
 
-done2154:
+done2226:
 	VZEROUPPER
 	RET
 
@@ -42516,9 +43444,9 @@ TEXT ·atan2AVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail2159
+	JG      tail2231
 
-one2157:
+one2229:
 	VMOVUPS      (CX)(SI*8), Y5
 	VMOVUPS      (DX)(SI*8), Y6
 	VANDPD       Y0, Y5, Y7
@@ -42607,11 +43535,11 @@ one2157:
 	VMOVUPS      Y5, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2157
+	JLE          one2229
 
-tail2159:
+tail2231:
 	SUBQ         SI, BX
-	JZ           done2160
+	JZ           done2232
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -42703,7 +43631,7 @@ tail2159:
 	VBLENDVPD    Y2, Y3, Y0, Y0
 	VMASKMOVPD   Y0, Y5, (AX)(SI*8)
 
-done2160:
+done2232:
 	VZEROUPPER
 	RET
 
@@ -42730,9 +43658,9 @@ TEXT ·atan2AVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2164
+	JL      oneTest2236
 
-many2162:
+many2234:
 	VMOVUPS          (CX)(SI*4), Z13
 	VMOVUPS          64(CX)(SI*4), Z14
 	VMOVUPS          (DX)(SI*4), Z15
@@ -42871,14 +43799,14 @@ many2162:
 	VMOVUPS          Z14, 64(AX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many2162
+	JLE              many2234
 
-oneTest2164:
+oneTest2236:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2165
+	JG   tail2237
 
-one2163:
+one2235:
 	VMOVUPS          (CX)(SI*4), Z13
 	VMOVUPS          (DX)(SI*4), Z14
 	VANDPS           Z0, Z13, Z15
@@ -42949,11 +43877,11 @@ one2163:
 	VMOVUPS          Z13, (AX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one2163
+	JLE              one2235
 
-tail2165:
+tail2237:
 	SUBQ             SI, BX
-	JZ               done2166
+	JZ               done2238
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -43027,7 +43955,7 @@ tail2165:
 	VMOVUPS          Z2, K2, Z0
 	VMOVUPS          Z0, K1, (AX)(SI*4)
 
-done2166:
+done2238:
 	VZEROUPPER
 	RET
 
@@ -43046,9 +43974,9 @@ TEXT ·atan2AVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail2171
+	JG      tail2243
 
-one2169:
+one2241:
 	VMOVUPS      (CX)(SI*4), Y5
 	VMOVUPS      (DX)(SI*4), Y6
 	VANDPS       Y0, Y5, Y7
@@ -43121,11 +44049,11 @@ one2169:
 	VMOVUPS      Y5, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2169
+	JLE          one2241
 
-tail2171:
+tail2243:
 	SUBQ         SI, BX
-	JZ           done2172
+	JZ           done2244
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -43201,7 +44129,7 @@ tail2171:
 	VBLENDVPS    Y2, Y3, Y0, Y0
 	VMASKMOVPS   Y0, Y5, (AX)(SI*4)
 
-done2172:
+done2244:
 	VZEROUPPER
 	RET
 
@@ -43224,9 +44152,9 @@ TEXT ·atan2SlopesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -16(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2176
+	JL      oneTest2248
 
-many2174:
+many2246:
 	VMOVUPS          (BX)(R8*8), Z7
 	VMOVUPS          64(BX)(R8*8), Z8
 	VMOVUPS          (SI)(R8*8), Z9
@@ -43439,14 +44367,14 @@ many2174:
 	VMOVUPS          Z8, 64(DX)(R8*8)
 	ADDQ             $0x10, R8
 	CMPQ             R8, R9
-	JLE              many2174
+	JLE              many2246
 
-oneTest2176:
+oneTest2248:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail2177
+	JG   tail2249
 
-one2175:
+one2247:
 	VMOVUPS          (BX)(R8*8), Z7
 	VMOVUPS          (SI)(R8*8), Z8
 	VANDPD           Z0, Z7, Z9
@@ -43554,11 +44482,11 @@ one2175:
 	VMOVUPS          Z7, (DX)(R8*8)
 	ADDQ             $0x08, R8
 	CMPQ             R8, R9
-	JLE              one2175
+	JLE              one2247
 
-tail2177:
+tail2249:
 	SUBQ             R8, DI
-	JZ               done2178
+	JZ               done2250
 	MOVQ             $-1, R9
 	SHLXQ            DI, R9, R9
 	NOTQ             R9
@@ -43669,7 +44597,7 @@ tail2177:
 	VMOVUPD          Z4, K1, (CX)(R8*8)
 	VMOVUPD          Z1, K1, (DX)(R8*8)
 
-done2178:
+done2250:
 	VZEROUPPER
 	RET
 
@@ -43687,9 +44615,9 @@ TEXT ·atan2SlopesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -4(DI), R9
 	CMPQ    R8, R9
-	JG      tail2183
+	JG      tail2255
 
-one2181:
+one2253:
 	VMOVUPS      (BX)(R8*8), Y2
 	VMOVUPS      (SI)(R8*8), Y3
 	VANDPD       Y0, Y2, Y4
@@ -43807,11 +44735,11 @@ one2181:
 	VMOVUPS      Y2, (DX)(R8*8)
 	ADDQ         $0x04, R8
 	CMPQ         R8, R9
-	JLE          one2181
+	JLE          one2253
 
-tail2183:
+tail2255:
 	SUBQ         R8, DI
-	JZ           done2184
+	JZ           done2256
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x03, DI
 	SUBQ         DI, R9
@@ -43932,7 +44860,7 @@ tail2183:
 	VMASKMOVPD   Y4, Y2, (CX)(R8*8)
 	VMASKMOVPD   Y1, Y2, (DX)(R8*8)
 
-done2184:
+done2256:
 	VZEROUPPER
 	RET
 
@@ -43955,9 +44883,9 @@ TEXT ·atan2SlopesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -32(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2188
+	JL      oneTest2260
 
-many2186:
+many2258:
 	VMOVUPS          (BX)(R8*4), Z7
 	VMOVUPS          64(BX)(R8*4), Z8
 	VMOVUPS          (SI)(R8*4), Z9
@@ -44138,14 +45066,14 @@ many2186:
 	VMOVUPS          Z8, 64(DX)(R8*4)
 	ADDQ             $0x20, R8
 	CMPQ             R8, R9
-	JLE              many2186
+	JLE              many2258
 
-oneTest2188:
+oneTest2260:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail2189
+	JG   tail2261
 
-one2187:
+one2259:
 	VMOVUPS          (BX)(R8*4), Z7
 	VMOVUPS          (SI)(R8*4), Z8
 	VANDPS           Z0, Z7, Z9
@@ -44237,11 +45165,11 @@ one2187:
 	VMOVUPS          Z7, (DX)(R8*4)
 	ADDQ             $0x10, R8
 	CMPQ             R8, R9
-	JLE              one2187
+	JLE              one2259
 
-tail2189:
+tail2261:
 	SUBQ             R8, DI
-	JZ               done2190
+	JZ               done2262
 	MOVQ             $-1, R9
 	SHLXQ            DI, R9, R9
 	NOTQ             R9
@@ -44336,7 +45264,7 @@ tail2189:
 	VMOVUPS          Z4, K1, (CX)(R8*4)
 	VMOVUPS          Z1, K1, (DX)(R8*4)
 
-done2190:
+done2262:
 	VZEROUPPER
 	RET
 
@@ -44354,9 +45282,9 @@ TEXT ·atan2SlopesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -8(DI), R9
 	CMPQ    R8, R9
-	JG      tail2195
+	JG      tail2267
 
-one2193:
+one2265:
 	VMOVUPS      (BX)(R8*4), Y2
 	VMOVUPS      (SI)(R8*4), Y3
 	VANDPS       Y0, Y2, Y4
@@ -44458,11 +45386,11 @@ one2193:
 	VMOVUPS      Y2, (DX)(R8*4)
 	ADDQ         $0x08, R8
 	CMPQ         R8, R9
-	JLE          one2193
+	JLE          one2265
 
-tail2195:
+tail2267:
 	SUBQ         R8, DI
-	JZ           done2196
+	JZ           done2268
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x02, DI
 	SUBQ         DI, R9
@@ -44567,7 +45495,7 @@ tail2195:
 	VMASKMOVPS   Y4, Y2, (CX)(R8*4)
 	VMASKMOVPS   Y1, Y2, (DX)(R8*4)
 
-done2196:
+done2268:
 	VZEROUPPER
 	RET
 
@@ -44592,9 +45520,9 @@ TEXT ·atan2CurvesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -16(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2200
+	JL      oneTest2272
 
-many2198:
+many2270:
 	VMOVUPS     (BX)(R8*8), Z9
 	VMOVUPS     64(BX)(R8*8), Z10
 	VMOVUPS     (SI)(R8*8), Z11
@@ -44669,14 +45597,14 @@ many2198:
 	VMOVUPS     Z10, 64(DX)(R8*8)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         many2198
+	JLE         many2270
 
-oneTest2200:
+oneTest2272:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail2201
+	JG   tail2273
 
-one2199:
+one2271:
 	VMOVUPS     (BX)(R8*8), Z9
 	VMOVUPS     (SI)(R8*8), Z10
 	VANDPD      Z0, Z9, Z11
@@ -44715,11 +45643,11 @@ one2199:
 	VMOVUPS     Z9, (DX)(R8*8)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one2199
+	JLE         one2271
 
-tail2201:
+tail2273:
 	SUBQ        R8, DI
-	JZ          done2202
+	JZ          done2274
 	MOVQ        $-1, R9
 	SHLXQ       DI, R9, R9
 	NOTQ        R9
@@ -44761,7 +45689,7 @@ tail2201:
 	VMOVUPD     Z4, K1, (CX)(R8*8)
 	VMOVUPD     Z0, K1, (DX)(R8*8)
 
-done2202:
+done2274:
 	VZEROUPPER
 	RET
 
@@ -44784,9 +45712,9 @@ TEXT ·atan2CurvesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -4(DI), R9
 	CMPQ    R8, R9
-	JG      tail2207
+	JG      tail2279
 
-one2205:
+one2277:
 	VMOVUPS     (BX)(R8*8), Y7
 	VMOVUPS     (SI)(R8*8), Y8
 	VANDPD      Y0, Y7, Y9
@@ -44825,11 +45753,11 @@ one2205:
 	VMOVUPS     Y7, (DX)(R8*8)
 	ADDQ        $0x04, R8
 	CMPQ        R8, R9
-	JLE         one2205
+	JLE         one2277
 
-tail2207:
+tail2279:
 	SUBQ        R8, DI
-	JZ          done2208
+	JZ          done2280
 	LEAQ        ones<>+32(SB), R9
 	SHLQ        $0x03, DI
 	SUBQ        DI, R9
@@ -44871,7 +45799,7 @@ tail2207:
 	VMASKMOVPD  Y4, Y7, (CX)(R8*8)
 	VMASKMOVPD  Y0, Y7, (DX)(R8*8)
 
-done2208:
+done2280:
 	VZEROUPPER
 	RET
 
@@ -44896,9 +45824,9 @@ TEXT ·atan2CurvesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -32(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2212
+	JL      oneTest2284
 
-many2210:
+many2282:
 	VMOVUPS     (BX)(R8*4), Z9
 	VMOVUPS     64(BX)(R8*4), Z10
 	VMOVUPS     (SI)(R8*4), Z11
@@ -44973,14 +45901,14 @@ many2210:
 	VMOVUPS     Z10, 64(DX)(R8*4)
 	ADDQ        $0x20, R8
 	CMPQ        R8, R9
-	JLE         many2210
+	JLE         many2282
 
-oneTest2212:
+oneTest2284:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail2213
+	JG   tail2285
 
-one2211:
+one2283:
 	VMOVUPS     (BX)(R8*4), Z9
 	VMOVUPS     (SI)(R8*4), Z10
 	VANDPS      Z0, Z9, Z11
@@ -45019,11 +45947,11 @@ one2211:
 	VMOVUPS     Z9, (DX)(R8*4)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         one2211
+	JLE         one2283
 
-tail2213:
+tail2285:
 	SUBQ        R8, DI
-	JZ          done2214
+	JZ          done2286
 	MOVQ        $-1, R9
 	SHLXQ       DI, R9, R9
 	NOTQ        R9
@@ -45065,7 +45993,7 @@ tail2213:
 	VMOVUPS     Z4, K1, (CX)(R8*4)
 	VMOVUPS     Z0, K1, (DX)(R8*4)
 
-done2214:
+done2286:
 	VZEROUPPER
 	RET
 
@@ -45088,9 +46016,9 @@ TEXT ·atan2CurvesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -8(DI), R9
 	CMPQ    R8, R9
-	JG      tail2219
+	JG      tail2291
 
-one2217:
+one2289:
 	VMOVUPS     (BX)(R8*4), Y7
 	VMOVUPS     (SI)(R8*4), Y8
 	VANDPS      Y0, Y7, Y9
@@ -45129,11 +46057,11 @@ one2217:
 	VMOVUPS     Y7, (DX)(R8*4)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one2217
+	JLE         one2289
 
-tail2219:
+tail2291:
 	SUBQ        R8, DI
-	JZ          done2220
+	JZ          done2292
 	LEAQ        ones<>+32(SB), R9
 	SHLQ        $0x02, DI
 	SUBQ        DI, R9
@@ -45175,7 +46103,7 @@ tail2219:
 	VMASKMOVPS  Y4, Y7, (CX)(R8*4)
 	VMASKMOVPS  Y0, Y7, (DX)(R8*4)
 
-done2220:
+done2292:
 	VZEROUPPER
 	RET
 
@@ -45198,9 +46126,9 @@ TEXT ·powAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2224
+	JL      oneTest2296
 
-many2222:
+many2294:
 	VMOVUPS          (CX)(SI*8), Z9
 	VMOVUPS          64(CX)(SI*8), Z10
 	VMOVUPS          (DX)(SI*8), Z11
@@ -45419,14 +46347,14 @@ many2222:
 	VMOVUPS          Z10, 64(AX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2222
+	JLE              many2294
 
-oneTest2224:
+oneTest2296:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2225
+	JG   tail2297
 
-one2223:
+one2295:
 	VMOVUPS          (CX)(SI*8), Z9
 	VMOVUPS          (DX)(SI*8), Z10
 	VGETMANTPD       $0x07, Z9, Z11
@@ -45537,11 +46465,11 @@ one2223:
 	VMOVUPS          Z9, (AX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2223
+	JLE              one2295
 
-tail2225:
+tail2297:
 	SUBQ             SI, BX
-	JZ               done2226
+	JZ               done2298
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -45655,7 +46583,7 @@ tail2225:
 	VMOVUPD          Z0, K2, Z1
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 
-done2226:
+done2298:
 	VZEROUPPER
 	RET
 
@@ -45672,9 +46600,9 @@ TEXT ·powAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail2231
+	JG      tail2303
 
-one2229:
+one2301:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      (DX)(SI*8), Y4
 	VANDPD       constants<>+3200(SB), Y3, Y3
@@ -45833,11 +46761,11 @@ one2229:
 	VMOVUPS      Y3, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2229
+	JLE          one2301
 
-tail2231:
+tail2303:
 	SUBQ         SI, BX
-	JZ           done2232
+	JZ           done2304
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -45999,7 +46927,7 @@ tail2231:
 	VBLENDVPD    Y1, Y0, Y2, Y0
 	VMASKMOVPD   Y0, Y3, (AX)(SI*8)
 
-done2232:
+done2304:
 	VZEROUPPER
 	RET
 
@@ -46022,9 +46950,9 @@ TEXT ·powAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2236
+	JL      oneTest2308
 
-many2234:
+many2306:
 	VMOVUPS          (CX)(SI*4), Z9
 	VMOVUPS          64(CX)(SI*4), Z10
 	VMOVUPS          (DX)(SI*4), Z11
@@ -46219,14 +47147,14 @@ many2234:
 	VMOVUPS          Z9, 64(AX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many2234
+	JLE              many2306
 
-oneTest2236:
+oneTest2308:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2237
+	JG   tail2309
 
-one2235:
+one2307:
 	VMOVUPS          (CX)(SI*4), Z9
 	VMOVUPS          (DX)(SI*4), Z10
 	VGETMANTPS       $0x07, Z9, Z11
@@ -46325,11 +47253,11 @@ one2235:
 	VMOVUPS          Z9, (AX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one2235
+	JLE              one2307
 
-tail2237:
+tail2309:
 	SUBQ             SI, BX
-	JZ               done2238
+	JZ               done2310
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -46431,7 +47359,7 @@ tail2237:
 	VMOVUPS          Z0, K2, Z1
 	VMOVUPS          Z1, K1, (AX)(SI*4)
 
-done2238:
+done2310:
 	VZEROUPPER
 	RET
 
@@ -46448,9 +47376,9 @@ TEXT ·powAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail2243
+	JG      tail2315
 
-one2241:
+one2313:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      (DX)(SI*4), Y4
 	VANDPS       constants<>+3264(SB), Y3, Y3
@@ -46591,11 +47519,11 @@ one2241:
 	VMOVUPS      Y3, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2241
+	JLE          one2313
 
-tail2243:
+tail2315:
 	SUBQ         SI, BX
-	JZ           done2244
+	JZ           done2316
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -46739,7 +47667,7 @@ tail2243:
 	VBLENDVPS    Y1, Y0, Y2, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(SI*4)
 
-done2244:
+done2316:
 	VZEROUPPER
 	RET
 
@@ -46762,9 +47690,9 @@ TEXT ·powSlopesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -16(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2248
+	JL      oneTest2320
 
-many2246:
+many2318:
 	VMOVUPS          (BX)(R8*8), Z7
 	VMOVUPS          64(BX)(R8*8), Z8
 	VMOVUPS          (SI)(R8*8), Z9
@@ -47139,14 +48067,14 @@ many2246:
 	VMOVUPS          Z7, 64(DX)(R8*8)
 	ADDQ             $0x10, R8
 	CMPQ             R8, R9
-	JLE              many2246
+	JLE              many2318
 
-oneTest2248:
+oneTest2320:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail2249
+	JG   tail2321
 
-one2247:
+one2319:
 	VMOVUPS          (BX)(R8*8), Z7
 	VMOVUPS          (SI)(R8*8), Z8
 	VGETMANTPD       $0x07, Z7, Z9
@@ -47335,11 +48263,11 @@ one2247:
 	VMOVUPS          Z9, (DX)(R8*8)
 	ADDQ             $0x08, R8
 	CMPQ             R8, R9
-	JLE              one2247
+	JLE              one2319
 
-tail2249:
+tail2321:
 	SUBQ             R8, DI
-	JZ               done2250
+	JZ               done2322
 	MOVQ             $-1, R9
 	SHLXQ            DI, R9, R9
 	NOTQ             R9
@@ -47531,7 +48459,7 @@ tail2249:
 	VMOVUPD          Z1, K1, (CX)(R8*8)
 	VMOVUPD          Z0, K1, (DX)(R8*8)
 
-done2250:
+done2322:
 	VZEROUPPER
 	RET
 
@@ -47550,9 +48478,9 @@ TEXT ·powSlopesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -4(DI), R9
 	CMPQ    R8, R9
-	JG      tail2255
+	JG      tail2327
 
-one2253:
+one2325:
 	VMOVUPS      (BX)(R8*8), Y3
 	VMOVUPS      (SI)(R8*8), Y4
 	VANDPD       constants<>+3200(SB), Y3, Y3
@@ -47811,11 +48739,11 @@ one2253:
 	VMOVUPS      Y3, (DX)(R8*8)
 	ADDQ         $0x04, R8
 	CMPQ         R8, R9
-	JLE          one2253
+	JLE          one2325
 
-tail2255:
+tail2327:
 	SUBQ         R8, DI
-	JZ           done2256
+	JZ           done2328
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x03, DI
 	SUBQ         DI, R9
@@ -48077,7 +49005,7 @@ tail2255:
 	VMASKMOVPD   Y1, Y3, (CX)(R8*8)
 	VMASKMOVPD   Y0, Y3, (DX)(R8*8)
 
-done2256:
+done2328:
 	VZEROUPPER
 	RET
 
@@ -48102,9 +49030,9 @@ TEXT ·powSlopesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -32(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2260
+	JL      oneTest2332
 
-many2258:
+many2330:
 	VMOVUPS          (BX)(R8*4), Z9
 	VMOVUPS          64(BX)(R8*4), Z10
 	VMOVUPS          (SI)(R8*4), Z11
@@ -48447,14 +49375,14 @@ many2258:
 	VMOVUPS          Z9, 64(DX)(R8*4)
 	ADDQ             $0x20, R8
 	CMPQ             R8, R9
-	JLE              many2258
+	JLE              many2330
 
-oneTest2260:
+oneTest2332:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail2261
+	JG   tail2333
 
-one2259:
+one2331:
 	VMOVUPS          (BX)(R8*4), Z9
 	VMOVUPS          (SI)(R8*4), Z10
 	VGETMANTPS       $0x07, Z9, Z11
@@ -48627,11 +49555,11 @@ one2259:
 	VMOVUPS          Z11, (DX)(R8*4)
 	ADDQ             $0x10, R8
 	CMPQ             R8, R9
-	JLE              one2259
+	JLE              one2331
 
-tail2261:
+tail2333:
 	SUBQ             R8, DI
-	JZ               done2262
+	JZ               done2334
 	MOVQ             $-1, R9
 	SHLXQ            DI, R9, R9
 	NOTQ             R9
@@ -48807,7 +49735,7 @@ tail2261:
 	VMOVUPS          Z1, K1, (CX)(R8*4)
 	VMOVUPS          Z0, K1, (DX)(R8*4)
 
-done2262:
+done2334:
 	VZEROUPPER
 	RET
 
@@ -48826,9 +49754,9 @@ TEXT ·powSlopesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -8(DI), R9
 	CMPQ    R8, R9
-	JG      tail2267
+	JG      tail2339
 
-one2265:
+one2337:
 	VMOVUPS      (BX)(R8*4), Y3
 	VMOVUPS      (SI)(R8*4), Y4
 	VANDPS       constants<>+3264(SB), Y3, Y3
@@ -49060,11 +49988,11 @@ one2265:
 	VMOVUPS      Y3, (DX)(R8*4)
 	ADDQ         $0x08, R8
 	CMPQ         R8, R9
-	JLE          one2265
+	JLE          one2337
 
-tail2267:
+tail2339:
 	SUBQ         R8, DI
-	JZ           done2268
+	JZ           done2340
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x02, DI
 	SUBQ         DI, R9
@@ -49299,7 +50227,7 @@ tail2267:
 	VMASKMOVPS   Y1, Y3, (CX)(R8*4)
 	VMASKMOVPS   Y0, Y3, (DX)(R8*4)
 
-done2268:
+done2340:
 	VZEROUPPER
 	RET
 
@@ -49318,9 +50246,9 @@ TEXT ·powCurvesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -16(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2272
+	JL      oneTest2344
 
-many2270:
+many2342:
 	VMOVUPS           (BX)(R8*8), Z3
 	VMOVUPS           64(BX)(R8*8), Z4
 	VMOVUPS           (SI)(R8*8), Z5
@@ -49841,14 +50769,14 @@ many2270:
 	VMOVUPS           Z3, 64(DX)(R8*8)
 	ADDQ              $0x10, R8
 	CMPQ              R8, R9
-	JLE               many2270
+	JLE               many2342
 
-oneTest2272:
+oneTest2344:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail2273
+	JG   tail2345
 
-one2271:
+one2343:
 	VMOVUPS           (BX)(R8*8), Z3
 	VMOVUPS           (SI)(R8*8), Z4
 	VGETMANTPD        $0x07, Z3, Z5
@@ -50110,11 +51038,11 @@ one2271:
 	VMOVUPS           Z5, (DX)(R8*8)
 	ADDQ              $0x08, R8
 	CMPQ              R8, R9
-	JLE               one2271
+	JLE               one2343
 
-tail2273:
+tail2345:
 	SUBQ              R8, DI
-	JZ                done2274
+	JZ                done2346
 	MOVQ              $-1, R9
 	SHLXQ             DI, R9, R9
 	NOTQ              R9
@@ -50379,7 +51307,7 @@ tail2273:
 	VMOVUPD           Z9, K1, (CX)(R8*8)
 	VMOVUPD           Z0, K1, (DX)(R8*8)
 
-done2274:
+done2346:
 	VZEROUPPER
 	RET
 
@@ -50396,9 +51324,9 @@ TEXT ·powCurvesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -4(DI), R9
 	CMPQ    R8, R9
-	JG      tail2279
+	JG      tail2351
 
-one2277:
+one2349:
 	VMOVUPS      (BX)(R8*8), Y1
 	VMOVUPS      (SI)(R8*8), Y2
 	VANDPD       constants<>+3200(SB), Y1, Y1
@@ -50769,11 +51697,11 @@ one2277:
 	VMOVUPS      Y1, (DX)(R8*8)
 	ADDQ         $0x04, R8
 	CMPQ         R8, R9
-	JLE          one2277
+	JLE          one2349
 
-tail2279:
+tail2351:
 	SUBQ         R8, DI
-	JZ           done2280
+	JZ           done2352
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x03, DI
 	SUBQ         DI, R9
@@ -51147,7 +52075,7 @@ tail2279:
 	VMASKMOVPD   Y4, Y1, (CX)(R8*8)
 	VMASKMOVPD   Y0, Y1, (DX)(R8*8)
 
-done2280:
+done2352:
 	VZEROUPPER
 	RET
 
@@ -51168,9 +52096,9 @@ TEXT ·powCurvesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -32(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2284
+	JL      oneTest2356
 
-many2282:
+many2354:
 	VMOVUPS           (BX)(R8*4), Z5
 	VMOVUPS           64(BX)(R8*4), Z6
 	VMOVUPS           (SI)(R8*4), Z7
@@ -51655,14 +52583,14 @@ many2282:
 	VMOVUPS           Z5, 64(DX)(R8*4)
 	ADDQ              $0x20, R8
 	CMPQ              R8, R9
-	JLE               many2282
+	JLE               many2354
 
-oneTest2284:
+oneTest2356:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail2285
+	JG   tail2357
 
-one2283:
+one2355:
 	VMOVUPS           (BX)(R8*4), Z5
 	VMOVUPS           (SI)(R8*4), Z6
 	VGETMANTPS        $0x07, Z5, Z7
@@ -51906,11 +52834,11 @@ one2283:
 	VMOVUPS           Z7, (DX)(R8*4)
 	ADDQ              $0x10, R8
 	CMPQ              R8, R9
-	JLE               one2283
+	JLE               one2355
 
-tail2285:
+tail2357:
 	SUBQ              R8, DI
-	JZ                done2286
+	JZ                done2358
 	MOVQ              $-1, R9
 	SHLXQ             DI, R9, R9
 	NOTQ              R9
@@ -52157,7 +53085,7 @@ tail2285:
 	VMOVUPS           Z11, K1, (CX)(R8*4)
 	VMOVUPS           Z0, K1, (DX)(R8*4)
 
-done2286:
+done2358:
 	VZEROUPPER
 	RET
 
@@ -52174,9 +53102,9 @@ TEXT ·powCurvesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -8(DI), R9
 	CMPQ    R8, R9
-	JG      tail2291
+	JG      tail2363
 
-one2289:
+one2361:
 	VMOVUPS      (BX)(R8*4), Y1
 	VMOVUPS      (SI)(R8*4), Y2
 	VANDPS       constants<>+3264(SB), Y1, Y1
@@ -52511,11 +53439,11 @@ one2289:
 	VMOVUPS      Y1, (DX)(R8*4)
 	ADDQ         $0x08, R8
 	CMPQ         R8, R9
-	JLE          one2289
+	JLE          one2361
 
-tail2291:
+tail2363:
 	SUBQ         R8, DI
-	JZ           done2292
+	JZ           done2364
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x02, DI
 	SUBQ         DI, R9
@@ -52853,7 +53781,7 @@ tail2291:
 	VMASKMOVPS   Y4, Y1, (CX)(R8*4)
 	VMASKMOVPS   Y0, Y1, (DX)(R8*4)
 
-done2292:
+done2364:
 	VZEROUPPER
 	RET
 
@@ -52880,9 +53808,9 @@ TEXT ·addAtan2AVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2296
+	JL           oneTest2368
 
-many2294:
+many2366:
 	VMOVUPS          (CX)(SI*8), Z13
 	VMOVUPS          64(CX)(SI*8), Z14
 	VMOVUPS          (DX)(SI*8), Z15
@@ -53057,14 +53985,14 @@ many2294:
 	VMOVUPS          Z13, 64(AX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2294
+	JLE              many2366
 
-oneTest2296:
+oneTest2368:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2297
+	JG   tail2369
 
-one2295:
+one2367:
 	VMOVUPS          (CX)(SI*8), Z13
 	VMOVUPS          (DX)(SI*8), Z14
 	VANDPD           Z1, Z13, Z15
@@ -53153,11 +54081,11 @@ one2295:
 	VMOVUPS          Z14, (AX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2295
+	JLE              one2367
 
-tail2297:
+tail2369:
 	SUBQ             SI, BX
-	JZ               done2298
+	JZ               done2370
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -53249,7 +54177,7 @@ tail2297:
 	VFMADD231PD      Z1, Z0, Z2
 	VMOVUPD          Z2, K1, (AX)(SI*8)
 
-done2298:
+done2370:
 	VZEROUPPER
 	RET
 
@@ -53268,9 +54196,9 @@ TEXT ·addAtan2AVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail2303
+	JG           tail2375
 
-one2301:
+one2373:
 	VMOVUPS      (CX)(SI*8), Y5
 	VMOVUPS      (DX)(SI*8), Y6
 	VANDPD       Y1, Y5, Y7
@@ -53362,11 +54290,11 @@ one2301:
 	VMOVUPS      Y6, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2301
+	JLE          one2373
 
-tail2303:
+tail2375:
 	SUBQ         SI, BX
-	JZ           done2304
+	JZ           done2376
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -53461,7 +54389,7 @@ tail2303:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y5, (AX)(SI*8)
 
-done2304:
+done2376:
 	VZEROUPPER
 	RET
 
@@ -53488,9 +54416,9 @@ TEXT ·addAtan2AVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2308
+	JL           oneTest2380
 
-many2306:
+many2378:
 	VMOVUPS          (CX)(SI*4), Z13
 	VMOVUPS          64(CX)(SI*4), Z14
 	VMOVUPS          (DX)(SI*4), Z15
@@ -53633,14 +54561,14 @@ many2306:
 	VMOVUPS          Z13, 64(AX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many2306
+	JLE              many2378
 
-oneTest2308:
+oneTest2380:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2309
+	JG   tail2381
 
-one2307:
+one2379:
 	VMOVUPS          (CX)(SI*4), Z13
 	VMOVUPS          (DX)(SI*4), Z14
 	VANDPS           Z1, Z13, Z15
@@ -53713,11 +54641,11 @@ one2307:
 	VMOVUPS          Z14, (AX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one2307
+	JLE              one2379
 
-tail2309:
+tail2381:
 	SUBQ             SI, BX
-	JZ               done2310
+	JZ               done2382
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -53793,7 +54721,7 @@ tail2309:
 	VFMADD231PS      Z1, Z0, Z2
 	VMOVUPS          Z2, K1, (AX)(SI*4)
 
-done2310:
+done2382:
 	VZEROUPPER
 	RET
 
@@ -53812,9 +54740,9 @@ TEXT ·addAtan2AVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail2315
+	JG           tail2387
 
-one2313:
+one2385:
 	VMOVUPS      (CX)(SI*4), Y5
 	VMOVUPS      (DX)(SI*4), Y6
 	VANDPS       Y1, Y5, Y7
@@ -53890,11 +54818,11 @@ one2313:
 	VMOVUPS      Y6, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2313
+	JLE          one2385
 
-tail2315:
+tail2387:
 	SUBQ         SI, BX
-	JZ           done2316
+	JZ           done2388
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -53973,7 +54901,7 @@ tail2315:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y5, (AX)(SI*4)
 
-done2316:
+done2388:
 	VZEROUPPER
 	RET
 
@@ -53996,9 +54924,9 @@ TEXT ·addPowAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2320
+	JL           oneTest2392
 
-many2318:
+many2390:
 	VMOVUPS          (CX)(SI*8), Z9
 	VMOVUPS          64(CX)(SI*8), Z10
 	VMOVUPS          (DX)(SI*8), Z11
@@ -54221,14 +55149,14 @@ many2318:
 	VMOVUPS          Z9, 64(AX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2318
+	JLE              many2390
 
-oneTest2320:
+oneTest2392:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2321
+	JG   tail2393
 
-one2319:
+one2391:
 	VMOVUPS          (CX)(SI*8), Z9
 	VMOVUPS          (DX)(SI*8), Z10
 	VGETMANTPD       $0x07, Z9, Z11
@@ -54341,11 +55269,11 @@ one2319:
 	VMOVUPS          Z10, (AX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2319
+	JLE              one2391
 
-tail2321:
+tail2393:
 	SUBQ             SI, BX
-	JZ               done2322
+	JZ               done2394
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -54461,7 +55389,7 @@ tail2321:
 	VFMADD231PD      Z2, Z0, Z1
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 
-done2322:
+done2394:
 	VZEROUPPER
 	RET
 
@@ -54478,9 +55406,9 @@ TEXT ·addPowAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail2327
+	JG           tail2399
 
-one2325:
+one2397:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      (DX)(SI*8), Y4
 	VANDPD       constants<>+3200(SB), Y3, Y3
@@ -54641,11 +55569,11 @@ one2325:
 	VMOVUPS      Y4, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2325
+	JLE          one2397
 
-tail2327:
+tail2399:
 	SUBQ         SI, BX
-	JZ           done2328
+	JZ           done2400
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -54809,7 +55737,7 @@ tail2327:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y3, (AX)(SI*8)
 
-done2328:
+done2400:
 	VZEROUPPER
 	RET
 
@@ -54832,9 +55760,9 @@ TEXT ·addPowAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2332
+	JL           oneTest2404
 
-many2330:
+many2402:
 	VMOVUPS          (CX)(SI*4), Z9
 	VMOVUPS          64(CX)(SI*4), Z10
 	VMOVUPS          (DX)(SI*4), Z11
@@ -55033,14 +55961,14 @@ many2330:
 	VMOVUPS          Z10, 64(AX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many2330
+	JLE              many2402
 
-oneTest2332:
+oneTest2404:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2333
+	JG   tail2405
 
-one2331:
+one2403:
 	VMOVUPS          (CX)(SI*4), Z9
 	VMOVUPS          (DX)(SI*4), Z10
 	VGETMANTPS       $0x07, Z9, Z11
@@ -55141,11 +56069,11 @@ one2331:
 	VMOVUPS          Z10, (AX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one2331
+	JLE              one2403
 
-tail2333:
+tail2405:
 	SUBQ             SI, BX
-	JZ               done2334
+	JZ               done2406
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -55249,7 +56177,7 @@ tail2333:
 	VFMADD231PS      Z2, Z0, Z1
 	VMOVUPS          Z1, K1, (AX)(SI*4)
 
-done2334:
+done2406:
 	VZEROUPPER
 	RET
 
@@ -55266,9 +56194,9 @@ TEXT ·addPowAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail2339
+	JG           tail2411
 
-one2337:
+one2409:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      (DX)(SI*4), Y4
 	VANDPS       constants<>+3264(SB), Y3, Y3
@@ -55411,11 +56339,11 @@ one2337:
 	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2337
+	JLE          one2409
 
-tail2339:
+tail2411:
 	SUBQ         SI, BX
-	JZ           done2340
+	JZ           done2412
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -55561,7 +56489,7 @@ tail2339:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
 
-done2340:
+done2412:
 	VZEROUPPER
 	RET
 
@@ -55577,9 +56505,9 @@ TEXT ·sigmoidAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2343
+	JL      oneTest2415
 
-many2341:
+many2413:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -55625,7 +56553,7 @@ many2341:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2346
+	JZ                normal2418
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
@@ -55638,13 +56566,13 @@ many2341:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1920(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1920(SB), Z11, K1, Z11
-	JMP               scaled2347
+	JMP               scaled2419
 
-normal2346:
+normal2418:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled2347:
+scaled2419:
 	VMOVUPS     constants<>+3392(SB), Z3
 	VADDPD.BCST constants<>+3392(SB), Z10, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -55667,14 +56595,14 @@ scaled2347:
 	VMOVUPS     Z3, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many2341
+	JLE         many2413
 
-oneTest2343:
+oneTest2415:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2344
+	JG   tail2416
 
-one2342:
+one2414:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
@@ -55698,19 +56626,19 @@ one2342:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2348
+	JZ                normal2420
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled2349
+	JMP               scaled2421
 
-normal2348:
+normal2420:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2349:
+scaled2421:
 	VMOVUPS     constants<>+3392(SB), Z3
 	VADDPD.BCST constants<>+3392(SB), Z6, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -55723,11 +56651,11 @@ scaled2349:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2342
+	JLE         one2414
 
-tail2344:
+tail2416:
 	SUBQ              SI, BX
-	JZ                done2345
+	JZ                done2417
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -55755,19 +56683,19 @@ tail2344:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2350
+	JZ                normal2422
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled2351
+	JMP               scaled2423
 
-normal2350:
+normal2422:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2351:
+scaled2423:
 	VMOVUPS     constants<>+3392(SB), Z1
 	VADDPD.BCST constants<>+3392(SB), Z6, Z0
 	VDIVPD      Z0, Z1, Z1
@@ -55779,7 +56707,7 @@ scaled2351:
 	VMOVUPD     Z17, K1, (AX)(SI*8)
 	VMOVUPD     Z0, K1, (CX)(SI*8)
 
-done2345:
+done2417:
 	VZEROUPPER
 	RET
 
@@ -55795,9 +56723,9 @@ TEXT ·sigmoidAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2354
+	JL      oneTest2426
 
-many2352:
+many2424:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -55852,7 +56780,7 @@ many2352:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2357
+	JZ           normal2429
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -55879,9 +56807,9 @@ many2352:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2358
+	JMP          scaled2430
 
-normal2357:
+normal2429:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -55897,7 +56825,7 @@ normal2357:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2358:
+scaled2430:
 	VMOVUPS   constants<>+3392(SB), Y3
 	VADDPD    constants<>+3392(SB), Y8, Y2
 	VDIVPD    Y2, Y3, Y3
@@ -55918,14 +56846,14 @@ scaled2358:
 	VMOVUPS   Y3, 32(CX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       many2352
+	JLE       many2424
 
-oneTest2354:
+oneTest2426:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2355
+	JG   tail2427
 
-one2353:
+one2425:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -55954,7 +56882,7 @@ one2353:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2359
+	JZ           normal2431
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -55968,9 +56896,9 @@ one2353:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2360
+	JMP          scaled2432
 
-normal2359:
+normal2431:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -55979,7 +56907,7 @@ normal2359:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2360:
+scaled2432:
 	VMOVUPS   constants<>+3392(SB), Y3
 	VADDPD    constants<>+3392(SB), Y5, Y2
 	VDIVPD    Y2, Y3, Y3
@@ -55991,11 +56919,11 @@ scaled2360:
 	VMOVUPS   Y2, (CX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one2353
+	JLE       one2425
 
-tail2355:
+tail2427:
 	SUBQ         SI, BX
-	JZ           done2356
+	JZ           done2428
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -56028,7 +56956,7 @@ tail2355:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2361
+	JZ           normal2433
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -56042,9 +56970,9 @@ tail2355:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2362
+	JMP          scaled2434
 
-normal2361:
+normal2433:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -56053,7 +56981,7 @@ normal2361:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2362:
+scaled2434:
 	VMOVUPS    constants<>+3392(SB), Y1
 	VADDPD     constants<>+3392(SB), Y4, Y0
 	VDIVPD     Y0, Y1, Y1
@@ -56064,7 +56992,7 @@ scaled2362:
 	VMASKMOVPD Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD Y0, Y2, (CX)(SI*8)
 
-done2356:
+done2428:
 	VZEROUPPER
 	RET
 
@@ -56089,9 +57017,9 @@ TEXT ·sigmoidAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2366
+	JL      oneTest2438
 
-many2364:
+many2436:
 	VMOVUPS      (DX)(SI*4), Z11
 	VMOVUPS      64(DX)(SI*4), Z12
 	VORPS        Z3, Z11, Z13
@@ -56158,14 +57086,14 @@ many2364:
 	VMOVUPS      Z14, 64(CX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many2364
+	JLE          many2436
 
-oneTest2366:
+oneTest2438:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2367
+	JG   tail2439
 
-one2365:
+one2437:
 	VMOVUPS      (DX)(SI*4), Z11
 	VORPS        Z3, Z11, Z12
 	VMOVUPS      Z4, Z13
@@ -56200,11 +57128,11 @@ one2365:
 	VMOVUPS      Z12, (CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one2365
+	JLE          one2437
 
-tail2367:
+tail2439:
 	SUBQ         SI, BX
-	JZ           done2368
+	JZ           done2440
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -56242,7 +57170,7 @@ tail2367:
 	VMOVUPS      Z1, K1, (AX)(SI*4)
 	VMOVUPS      Z0, K1, (CX)(SI*4)
 
-done2368:
+done2440:
 	VZEROUPPER
 	RET
 
@@ -56257,9 +57185,9 @@ TEXT ·sigmoidAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2372
+	JL      oneTest2444
 
-many2370:
+many2442:
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      32(DX)(SI*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -56338,14 +57266,14 @@ many2370:
 	VMOVUPS      Y4, 32(CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many2370
+	JLE          many2442
 
-oneTest2372:
+oneTest2444:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2373
+	JG   tail2445
 
-one2371:
+one2443:
 	VMOVUPS      (DX)(SI*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -56386,11 +57314,11 @@ one2371:
 	VMOVUPS      Y2, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2371
+	JLE          one2443
 
-tail2373:
+tail2445:
 	SUBQ         SI, BX
-	JZ           done2374
+	JZ           done2446
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -56434,7 +57362,7 @@ tail2373:
 	VMASKMOVPS   Y2, Y1, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y1, (CX)(SI*4)
 
-done2374:
+done2446:
 	VZEROUPPER
 	RET
 
@@ -56450,9 +57378,9 @@ TEXT ·tanhAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2377
+	JL      oneTest2449
 
-many2375:
+many2447:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VADDPD            Z2, Z2, Z2
@@ -56500,7 +57428,7 @@ many2375:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2380
+	JZ                normal2452
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
@@ -56513,13 +57441,13 @@ many2375:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1920(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1920(SB), Z11, K1, Z11
-	JMP               scaled2381
+	JMP               scaled2453
 
-normal2380:
+normal2452:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled2381:
+scaled2453:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+3200(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z3
@@ -56598,14 +57526,14 @@ scaled2381:
 	VMOVUPS          Z7, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2375
+	JLE              many2447
 
-oneTest2377:
+oneTest2449:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2378
+	JG   tail2450
 
-one2376:
+one2448:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VADDPD            Z2, Z2, Z2
@@ -56630,19 +57558,19 @@ one2376:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2382
+	JZ                normal2454
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled2383
+	JMP               scaled2455
 
-normal2382:
+normal2454:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2383:
+scaled2455:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+3200(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z3
@@ -56683,11 +57611,11 @@ scaled2383:
 	VMOVUPS          Z5, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2376
+	JLE              one2448
 
-tail2378:
+tail2450:
 	SUBQ              SI, BX
-	JZ                done2379
+	JZ                done2451
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -56716,19 +57644,19 @@ tail2378:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2384
+	JZ                normal2456
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled2385
+	JMP               scaled2457
 
-normal2384:
+normal2456:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2385:
+scaled2457:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+3200(SB), Z0, Z0
 	VMULPD           Z0, Z0, Z1
@@ -56768,7 +57696,7 @@ scaled2385:
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 	VMOVUPD          Z3, K1, (CX)(SI*8)
 
-done2379:
+done2451:
 	VZEROUPPER
 	RET
 
@@ -56784,9 +57712,9 @@ TEXT ·tanhAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2388
+	JL      oneTest2460
 
-many2386:
+many2458:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VADDPD       Y2, Y2, Y2
@@ -56843,7 +57771,7 @@ many2386:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2391
+	JZ           normal2463
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -56870,9 +57798,9 @@ many2386:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2392
+	JMP          scaled2464
 
-normal2391:
+normal2463:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -56888,7 +57816,7 @@ normal2391:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2392:
+scaled2464:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y3
@@ -56967,14 +57895,14 @@ scaled2392:
 	VMOVUPS      Y7, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many2386
+	JLE          many2458
 
-oneTest2388:
+oneTest2460:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2389
+	JG   tail2461
 
-one2387:
+one2459:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VADDPD       Y2, Y2, Y2
@@ -57004,7 +57932,7 @@ one2387:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2393
+	JZ           normal2465
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -57018,9 +57946,9 @@ one2387:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2394
+	JMP          scaled2466
 
-normal2393:
+normal2465:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -57029,7 +57957,7 @@ normal2393:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2394:
+scaled2466:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y3
@@ -57070,11 +57998,11 @@ scaled2394:
 	VMOVUPS      Y6, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2387
+	JLE          one2459
 
-tail2389:
+tail2461:
 	SUBQ         SI, BX
-	JZ           done2390
+	JZ           done2462
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -57108,7 +58036,7 @@ tail2389:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2395
+	JZ           normal2467
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -57122,9 +58050,9 @@ tail2389:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2396
+	JMP          scaled2468
 
-normal2395:
+normal2467:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -57133,7 +58061,7 @@ normal2395:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2396:
+scaled2468:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+3200(SB), Y0, Y0
 	VMULPD       Y0, Y0, Y1
@@ -57173,7 +58101,7 @@ scaled2396:
 	VMASKMOVPD   Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y5, Y2, (CX)(SI*8)
 
-done2390:
+done2462:
 	VZEROUPPER
 	RET
 
@@ -57200,9 +58128,9 @@ TEXT ·tanhAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2400
+	JL      oneTest2472
 
-many2398:
+many2470:
 	VMOVUPS      (DX)(SI*4), Z13
 	VMOVUPS      64(DX)(SI*4), Z14
 	VANDPS       Z3, Z13, Z15
@@ -57267,14 +58195,14 @@ many2398:
 	VMOVUPS      Z16, 64(CX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many2398
+	JLE          many2470
 
-oneTest2400:
+oneTest2472:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2401
+	JG   tail2473
 
-one2399:
+one2471:
 	VMOVUPS      (DX)(SI*4), Z13
 	VANDPS       Z3, Z13, Z14
 	VMULPS       Z4, Z14, Z14
@@ -57308,11 +58236,11 @@ one2399:
 	VMOVUPS      Z14, (CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one2399
+	JLE          one2471
 
-tail2401:
+tail2473:
 	SUBQ         SI, BX
-	JZ           done2402
+	JZ           done2474
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -57349,7 +58277,7 @@ tail2401:
 	VMOVUPS      Z1, K1, (AX)(SI*4)
 	VMOVUPS      Z0, K1, (CX)(SI*4)
 
-done2402:
+done2474:
 	VZEROUPPER
 	RET
 
@@ -57364,9 +58292,9 @@ TEXT ·tanhAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2406
+	JL      oneTest2478
 
-many2404:
+many2476:
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      32(DX)(SI*4), Y2
 	VANDPS       constants<>+3264(SB), Y1, Y3
@@ -57445,14 +58373,14 @@ many2404:
 	VMOVUPS      Y4, 32(CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many2404
+	JLE          many2476
 
-oneTest2406:
+oneTest2478:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2407
+	JG   tail2479
 
-one2405:
+one2477:
 	VMOVUPS      (DX)(SI*4), Y1
 	VANDPS       constants<>+3264(SB), Y1, Y2
 	VMULPS       constants<>+14720(SB), Y2, Y2
@@ -57493,11 +58421,11 @@ one2405:
 	VMOVUPS      Y2, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2405
+	JLE          one2477
 
-tail2407:
+tail2479:
 	SUBQ         SI, BX
-	JZ           done2408
+	JZ           done2480
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -57541,7 +58469,7 @@ tail2407:
 	VMASKMOVPS   Y2, Y1, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y1, (CX)(SI*4)
 
-done2408:
+done2480:
 	VZEROUPPER
 	RET
 
@@ -57557,9 +58485,9 @@ TEXT ·softplusAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2411
+	JL      oneTest2483
 
-many2409:
+many2481:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -57605,7 +58533,7 @@ many2409:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2414
+	JZ                normal2486
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
@@ -57618,13 +58546,13 @@ many2409:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1920(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1920(SB), Z11, K1, Z11
-	JMP               scaled2415
+	JMP               scaled2487
 
-normal2414:
+normal2486:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled2415:
+scaled2487:
 	VMOVUPS          Z10, Z2
 	VMOVUPS          constants<>+3392(SB), Z4
 	VADDPD.BCST      constants<>+3392(SB), Z10, Z3
@@ -57717,14 +58645,14 @@ scaled2415:
 	VMOVUPS          Z15, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2409
+	JLE              many2481
 
-oneTest2411:
+oneTest2483:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2412
+	JG   tail2484
 
-one2410:
+one2482:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
@@ -57748,19 +58676,19 @@ one2410:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2416
+	JZ                normal2488
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled2417
+	JMP               scaled2489
 
-normal2416:
+normal2488:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2417:
+scaled2489:
 	VMOVUPS          Z6, Z2
 	VMOVUPS          constants<>+3392(SB), Z4
 	VADDPD.BCST      constants<>+3392(SB), Z6, Z3
@@ -57808,11 +58736,11 @@ scaled2417:
 	VMOVUPS          Z16, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2410
+	JLE              one2482
 
-tail2412:
+tail2484:
 	SUBQ              SI, BX
-	JZ                done2413
+	JZ                done2485
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -57840,19 +58768,19 @@ tail2412:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2418
+	JZ                normal2490
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled2419
+	JMP               scaled2491
 
-normal2418:
+normal2490:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2419:
+scaled2491:
 	VMOVUPS          Z6, Z0
 	VMOVUPS          constants<>+3392(SB), Z2
 	VADDPD.BCST      constants<>+3392(SB), Z6, Z1
@@ -57899,7 +58827,7 @@ scaled2419:
 	VMOVUPD          Z3, K1, (AX)(SI*8)
 	VMOVUPD          Z17, K1, (CX)(SI*8)
 
-done2413:
+done2485:
 	VZEROUPPER
 	RET
 
@@ -57915,9 +58843,9 @@ TEXT ·softplusAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2422
+	JL      oneTest2494
 
-many2420:
+many2492:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -57972,7 +58900,7 @@ many2420:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2425
+	JZ           normal2497
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -57999,9 +58927,9 @@ many2420:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2426
+	JMP          scaled2498
 
-normal2425:
+normal2497:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -58017,7 +58945,7 @@ normal2425:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2426:
+scaled2498:
 	VMOVUPS     Y8, Y2
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y8, Y3
@@ -58108,14 +59036,14 @@ scaled2426:
 	VMOVUPS     Y5, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many2420
+	JLE         many2492
 
-oneTest2422:
+oneTest2494:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2423
+	JG   tail2495
 
-one2421:
+one2493:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -58144,7 +59072,7 @@ one2421:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2427
+	JZ           normal2499
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -58158,9 +59086,9 @@ one2421:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2428
+	JMP          scaled2500
 
-normal2427:
+normal2499:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -58169,7 +59097,7 @@ normal2427:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2428:
+scaled2500:
 	VMOVUPS     Y5, Y2
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y5, Y3
@@ -58216,11 +59144,11 @@ scaled2428:
 	VMOVUPS     Y4, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2421
+	JLE         one2493
 
-tail2423:
+tail2495:
 	SUBQ         SI, BX
-	JZ           done2424
+	JZ           done2496
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -58253,7 +59181,7 @@ tail2423:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2429
+	JZ           normal2501
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -58267,9 +59195,9 @@ tail2423:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2430
+	JMP          scaled2502
 
-normal2429:
+normal2501:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -58278,7 +59206,7 @@ normal2429:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2430:
+scaled2502:
 	VMOVUPS     Y4, Y0
 	VMOVUPS     constants<>+3392(SB), Y3
 	VADDPD      constants<>+3392(SB), Y4, Y1
@@ -58324,7 +59252,7 @@ scaled2430:
 	VMASKMOVPD  Y5, Y2, (AX)(SI*8)
 	VMASKMOVPD  Y3, Y2, (CX)(SI*8)
 
-done2424:
+done2496:
 	VZEROUPPER
 	RET
 
@@ -58353,9 +59281,9 @@ TEXT ·softplusAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2434
+	JL      oneTest2506
 
-many2432:
+many2504:
 	VMOVUPS          (DX)(SI*4), Z15
 	VMOVUPS          64(DX)(SI*4), Z16
 	VORPS            Z3, Z15, Z17
@@ -58444,14 +59372,14 @@ many2432:
 	VMOVUPS          Z20, 64(CX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many2432
+	JLE              many2504
 
-oneTest2434:
+oneTest2506:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2435
+	JG   tail2507
 
-one2433:
+one2505:
 	VMOVUPS          (DX)(SI*4), Z15
 	VORPS            Z3, Z15, Z16
 	VMOVUPS          Z4, Z17
@@ -58497,11 +59425,11 @@ one2433:
 	VMOVUPS          Z17, (CX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one2433
+	JLE              one2505
 
-tail2435:
+tail2507:
 	SUBQ             SI, BX
-	JZ               done2436
+	JZ               done2508
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -58550,7 +59478,7 @@ tail2435:
 	VMOVUPS          Z1, K1, (AX)(SI*4)
 	VMOVUPS          Z0, K1, (CX)(SI*4)
 
-done2436:
+done2508:
 	VZEROUPPER
 	RET
 
@@ -58565,9 +59493,9 @@ TEXT ·softplusAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2440
+	JL      oneTest2512
 
-many2438:
+many2510:
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      32(DX)(SI*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -58670,14 +59598,14 @@ many2438:
 	VMOVUPS      Y2, 32(CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many2438
+	JLE          many2510
 
-oneTest2440:
+oneTest2512:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2441
+	JG   tail2513
 
-one2439:
+one2511:
 	VMOVUPS      (DX)(SI*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -58730,11 +59658,11 @@ one2439:
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2439
+	JLE          one2511
 
-tail2441:
+tail2513:
 	SUBQ         SI, BX
-	JZ           done2442
+	JZ           done2514
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -58790,7 +59718,7 @@ tail2441:
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y1, (CX)(SI*4)
 
-done2442:
+done2514:
 	VZEROUPPER
 	RET
 
@@ -58806,9 +59734,9 @@ TEXT ·gELUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2445
+	JL      oneTest2517
 
-many2443:
+many2515:
 	VMOVUPS           (DX)(SI*8), Z2
 	VANDPD            constants<>+3200(SB), Z2, Z2
 	VMOVUPS           constants<>+15424(SB), Z3
@@ -58864,7 +59792,7 @@ many2443:
 	VMINPD            Z10, Z11, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2448
+	JZ                normal2520
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
 	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
@@ -58877,13 +59805,13 @@ many2443:
 	VSCALEFPD         Z11, Z15, Z15
 	VADDPD.BCST       constants<>+1920(SB), Z15, K1, Z15
 	VPSUBQ.BCST       constants<>+1920(SB), Z15, K1, Z15
-	JMP               scaled2449
+	JMP               scaled2521
 
-normal2448:
+normal2520:
 	VSCALEFPD Z10, Z14, Z14
 	VSCALEFPD Z11, Z15, Z15
 
-scaled2449:
+scaled2521:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+3200(SB), Z2, Z2
 	VMOVUPS          constants<>+15424(SB), Z3
@@ -59004,14 +59932,14 @@ scaled2449:
 	VMOVUPS          Z9, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2443
+	JLE              many2515
 
-oneTest2445:
+oneTest2517:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2446
+	JG   tail2518
 
-one2444:
+one2516:
 	VMOVUPS           (DX)(SI*8), Z2
 	VANDPD            constants<>+3200(SB), Z2, Z2
 	VMOVUPS           constants<>+15424(SB), Z3
@@ -59040,19 +59968,19 @@ one2444:
 	VADDPD            Z2, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2450
+	JZ                normal2522
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z8, Z8
 	VADDPD.BCST       constants<>+1920(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1920(SB), Z8, K1, Z8
-	JMP               scaled2451
+	JMP               scaled2523
 
-normal2450:
+normal2522:
 	VSCALEFPD Z4, Z8, Z8
 
-scaled2451:
+scaled2523:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+3200(SB), Z2, Z2
 	VMOVUPS          constants<>+15424(SB), Z3
@@ -59114,11 +60042,11 @@ scaled2451:
 	VMOVUPS          Z3, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2444
+	JLE              one2516
 
-tail2446:
+tail2518:
 	SUBQ              SI, BX
-	JZ                done2447
+	JZ                done2519
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -59151,19 +60079,19 @@ tail2446:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2452
+	JZ                normal2524
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled2453
+	JMP               scaled2525
 
-normal2452:
+normal2524:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2453:
+scaled2525:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+3200(SB), Z0, Z0
 	VMOVUPS          constants<>+15424(SB), Z1
@@ -59224,7 +60152,7 @@ scaled2453:
 	VMOVUPD          Z2, K1, (AX)(SI*8)
 	VMOVUPD          Z1, K1, (CX)(SI*8)
 
-done2447:
+done2519:
 	VZEROUPPER
 	RET
 
@@ -59240,9 +60168,9 @@ TEXT ·gELUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2456
+	JL      oneTest2528
 
-many2454:
+many2526:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMOVUPS      constants<>+15424(SB), Y3
@@ -59307,7 +60235,7 @@ many2454:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2459
+	JZ           normal2531
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -59334,9 +60262,9 @@ many2454:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2460
+	JMP          scaled2532
 
-normal2459:
+normal2531:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -59352,7 +60280,7 @@ normal2459:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2460:
+scaled2532:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMOVUPS      constants<>+15424(SB), Y3
@@ -59471,14 +60399,14 @@ scaled2460:
 	VMOVUPS      Y5, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many2454
+	JLE          many2526
 
-oneTest2456:
+oneTest2528:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2457
+	JG   tail2529
 
-one2455:
+one2527:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMOVUPS      constants<>+15424(SB), Y3
@@ -59512,7 +60440,7 @@ one2455:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2461
+	JZ           normal2533
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -59526,9 +60454,9 @@ one2455:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2462
+	JMP          scaled2534
 
-normal2461:
+normal2533:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -59537,7 +60465,7 @@ normal2461:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2462:
+scaled2534:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMOVUPS      constants<>+15424(SB), Y3
@@ -59598,11 +60526,11 @@ scaled2462:
 	VMOVUPS      Y3, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2455
+	JLE          one2527
 
-tail2457:
+tail2529:
 	SUBQ         SI, BX
-	JZ           done2458
+	JZ           done2530
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -59640,7 +60568,7 @@ tail2457:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2463
+	JZ           normal2535
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -59654,9 +60582,9 @@ tail2457:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2464
+	JMP          scaled2536
 
-normal2463:
+normal2535:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -59665,7 +60593,7 @@ normal2463:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2464:
+scaled2536:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+3200(SB), Y0, Y0
 	VMOVUPS      constants<>+15424(SB), Y1
@@ -59725,7 +60653,7 @@ scaled2464:
 	VMASKMOVPD   Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y1, Y2, (CX)(SI*8)
 
-done2458:
+done2530:
 	VZEROUPPER
 	RET
 
@@ -59754,9 +60682,9 @@ TEXT ·gELUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2468
+	JL      oneTest2540
 
-many2466:
+many2538:
 	VMOVUPS      (DX)(SI*4), Z15
 	VMOVUPS      64(DX)(SI*4), Z16
 	VANDPS       Z4, Z15, Z17
@@ -59867,14 +60795,14 @@ many2466:
 	VMOVUPS      Z22, 64(CX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many2466
+	JLE          many2538
 
-oneTest2468:
+oneTest2540:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2469
+	JG   tail2541
 
-one2467:
+one2539:
 	VMOVUPS      (DX)(SI*4), Z15
 	VANDPS       Z4, Z15, Z16
 	VMINPS       Z16, Z0, Z16
@@ -59931,11 +60859,11 @@ one2467:
 	VMOVUPS      Z18, (CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one2467
+	JLE          one2539
 
-tail2469:
+tail2541:
 	SUBQ         SI, BX
-	JZ           done2470
+	JZ           done2542
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -59995,7 +60923,7 @@ tail2469:
 	VMOVUPS      Z4, K1, (AX)(SI*4)
 	VMOVUPS      Z2, K1, (CX)(SI*4)
 
-done2470:
+done2542:
 	VZEROUPPER
 	RET
 
@@ -60015,9 +60943,9 @@ TEXT ·gELUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail2475
+	JG      tail2547
 
-one2473:
+one2545:
 	VMOVUPS      (DX)(SI*4), Y6
 	VANDPS       Y4, Y6, Y7
 	VMINPS       Y7, Y0, Y7
@@ -60079,11 +61007,11 @@ one2473:
 	VMOVUPS      Y7, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2473
+	JLE          one2545
 
-tail2475:
+tail2547:
 	SUBQ         SI, BX
-	JZ           done2476
+	JZ           done2548
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -60148,7 +61076,7 @@ tail2475:
 	VMASKMOVPS   Y4, Y6, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y6, (CX)(SI*4)
 
-done2476:
+done2548:
 	VZEROUPPER
 	RET
 
@@ -60164,9 +61092,9 @@ TEXT ·siLUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2479
+	JL      oneTest2551
 
-many2477:
+many2549:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -60212,7 +61140,7 @@ many2477:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2482
+	JZ                normal2554
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
@@ -60225,13 +61153,13 @@ many2477:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1920(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1920(SB), Z11, K1, Z11
-	JMP               scaled2483
+	JMP               scaled2555
 
-normal2482:
+normal2554:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled2483:
+scaled2555:
 	VMOVUPS     constants<>+3392(SB), Z3
 	VADDPD.BCST constants<>+3392(SB), Z10, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -60266,14 +61194,14 @@ scaled2483:
 	VMOVUPS     Z3, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many2477
+	JLE         many2549
 
-oneTest2479:
+oneTest2551:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2480
+	JG   tail2552
 
-one2478:
+one2550:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
@@ -60297,19 +61225,19 @@ one2478:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2484
+	JZ                normal2556
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled2485
+	JMP               scaled2557
 
-normal2484:
+normal2556:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2485:
+scaled2557:
 	VMOVUPS     constants<>+3392(SB), Z3
 	VADDPD.BCST constants<>+3392(SB), Z6, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -60328,11 +61256,11 @@ scaled2485:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2478
+	JLE         one2550
 
-tail2480:
+tail2552:
 	SUBQ              SI, BX
-	JZ                done2481
+	JZ                done2553
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -60360,19 +61288,19 @@ tail2480:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2486
+	JZ                normal2558
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled2487
+	JMP               scaled2559
 
-normal2486:
+normal2558:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2487:
+scaled2559:
 	VMOVUPS     constants<>+3392(SB), Z1
 	VADDPD.BCST constants<>+3392(SB), Z6, Z0
 	VDIVPD      Z0, Z1, Z1
@@ -60390,7 +61318,7 @@ scaled2487:
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 	VMOVUPD     Z0, K1, (CX)(SI*8)
 
-done2481:
+done2553:
 	VZEROUPPER
 	RET
 
@@ -60406,9 +61334,9 @@ TEXT ·siLUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2490
+	JL      oneTest2562
 
-many2488:
+many2560:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -60463,7 +61391,7 @@ many2488:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2493
+	JZ           normal2565
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -60490,9 +61418,9 @@ many2488:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2494
+	JMP          scaled2566
 
-normal2493:
+normal2565:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -60508,7 +61436,7 @@ normal2493:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2494:
+scaled2566:
 	VMOVUPS     constants<>+3392(SB), Y3
 	VADDPD      constants<>+3392(SB), Y8, Y2
 	VDIVPD      Y2, Y3, Y3
@@ -60541,14 +61469,14 @@ scaled2494:
 	VMOVUPS     Y3, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many2488
+	JLE         many2560
 
-oneTest2490:
+oneTest2562:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2491
+	JG   tail2563
 
-one2489:
+one2561:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -60577,7 +61505,7 @@ one2489:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2495
+	JZ           normal2567
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -60591,9 +61519,9 @@ one2489:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2496
+	JMP          scaled2568
 
-normal2495:
+normal2567:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -60602,7 +61530,7 @@ normal2495:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2496:
+scaled2568:
 	VMOVUPS     constants<>+3392(SB), Y3
 	VADDPD      constants<>+3392(SB), Y5, Y2
 	VDIVPD      Y2, Y3, Y3
@@ -60620,11 +61548,11 @@ scaled2496:
 	VMOVUPS     Y2, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2489
+	JLE         one2561
 
-tail2491:
+tail2563:
 	SUBQ         SI, BX
-	JZ           done2492
+	JZ           done2564
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -60657,7 +61585,7 @@ tail2491:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2497
+	JZ           normal2569
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -60671,9 +61599,9 @@ tail2491:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2498
+	JMP          scaled2570
 
-normal2497:
+normal2569:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -60682,7 +61610,7 @@ normal2497:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2498:
+scaled2570:
 	VMOVUPS     constants<>+3392(SB), Y1
 	VADDPD      constants<>+3392(SB), Y4, Y0
 	VDIVPD      Y0, Y1, Y1
@@ -60699,7 +61627,7 @@ scaled2498:
 	VMASKMOVPD  Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD  Y0, Y2, (CX)(SI*8)
 
-done2492:
+done2564:
 	VZEROUPPER
 	RET
 
@@ -60726,9 +61654,9 @@ TEXT ·siLUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2502
+	JL      oneTest2574
 
-many2500:
+many2572:
 	VMOVUPS      (DX)(SI*4), Z13
 	VMOVUPS      64(DX)(SI*4), Z14
 	VORPS        Z4, Z13, Z15
@@ -60805,14 +61733,14 @@ many2500:
 	VMOVUPS      Z18, 64(CX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many2500
+	JLE          many2572
 
-oneTest2502:
+oneTest2574:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2503
+	JG   tail2575
 
-one2501:
+one2573:
 	VMOVUPS      (DX)(SI*4), Z13
 	VORPS        Z4, Z13, Z14
 	VMOVUPS      Z5, Z15
@@ -60852,11 +61780,11 @@ one2501:
 	VMOVUPS      Z15, (CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one2501
+	JLE          one2573
 
-tail2503:
+tail2575:
 	SUBQ         SI, BX
-	JZ           done2504
+	JZ           done2576
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -60899,7 +61827,7 @@ tail2503:
 	VMOVUPS      Z2, K1, (AX)(SI*4)
 	VMOVUPS      Z1, K1, (CX)(SI*4)
 
-done2504:
+done2576:
 	VZEROUPPER
 	RET
 
@@ -60914,9 +61842,9 @@ TEXT ·siLUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2508
+	JL      oneTest2580
 
-many2506:
+many2578:
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      32(DX)(SI*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -61011,14 +61939,14 @@ many2506:
 	VMOVUPS      Y6, 32(CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many2506
+	JLE          many2578
 
-oneTest2508:
+oneTest2580:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2509
+	JG   tail2581
 
-one2507:
+one2579:
 	VMOVUPS      (DX)(SI*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -61067,11 +61995,11 @@ one2507:
 	VMOVUPS      Y3, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2507
+	JLE          one2579
 
-tail2509:
+tail2581:
 	SUBQ         SI, BX
-	JZ           done2510
+	JZ           done2582
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -61123,7 +62051,7 @@ tail2509:
 	VMASKMOVPS   Y4, Y1, (AX)(SI*4)
 	VMASKMOVPS   Y3, Y1, (CX)(SI*4)
 
-done2510:
+done2582:
 	VZEROUPPER
 	RET
 
@@ -61140,9 +62068,9 @@ TEXT ·rectifyAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2513
+	JL           oneTest2585
 
-many2511:
+many2583:
 	VMOVUPS   (CX)(SI*8), Z3
 	VCMPPD    $0x16, Z2, Z3, K1
 	VBLENDMPD Z0, Z1, K1, Z4
@@ -61181,14 +62109,14 @@ many2511:
 	VMOVUPS   Z3, 192(AX)(SI*8)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many2511
+	JLE       many2583
 
-oneTest2513:
+oneTest2585:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2514
+	JG   tail2586
 
-one2512:
+one2584:
 	VMOVUPS   (CX)(SI*8), Z3
 	VCMPPD    $0x16, Z2, Z3, K1
 	VBLENDMPD Z0, Z1, K1, Z9
@@ -61200,11 +62128,11 @@ one2512:
 	VMOVUPS   Z3, (AX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one2512
+	JLE       one2584
 
-tail2514:
+tail2586:
 	SUBQ      SI, BX
-	JZ        done2515
+	JZ        done2587
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -61219,7 +62147,7 @@ tail2514:
 	VADDPD    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (AX)(SI*8)
 
-done2515:
+done2587:
 	VZEROUPPER
 	RET
 
@@ -61236,9 +62164,9 @@ TEXT ·rectifyAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2518
+	JL           oneTest2590
 
-many2516:
+many2588:
 	VMOVUPS   (CX)(SI*8), Y3
 	VCMPPD    $0x16, Y2, Y3, Y4
 	VBLENDVPD Y4, Y0, Y1, Y3
@@ -61281,14 +62209,14 @@ many2516:
 	VMOVUPS   Y3, 96(AX)(SI*8)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       many2516
+	JLE       many2588
 
-oneTest2518:
+oneTest2590:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2519
+	JG   tail2591
 
-one2517:
+one2589:
 	VMOVUPS   (CX)(SI*8), Y3
 	VCMPPD    $0x16, Y2, Y3, Y4
 	VBLENDVPD Y4, Y0, Y1, Y3
@@ -61301,11 +62229,11 @@ one2517:
 	VMOVUPS   Y3, (AX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one2517
+	JLE       one2589
 
-tail2519:
+tail2591:
 	SUBQ       SI, BX
-	JZ         done2520
+	JZ         done2592
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, BX
 	SUBQ       BX, DI
@@ -61321,7 +62249,7 @@ tail2519:
 	VADDPD     Y0, Y4, Y4
 	VMASKMOVPD Y4, Y3, (AX)(SI*8)
 
-done2520:
+done2592:
 	VZEROUPPER
 	RET
 
@@ -61338,9 +62266,9 @@ TEXT ·rectifyAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -64(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2523
+	JL           oneTest2595
 
-many2521:
+many2593:
 	VMOVUPS   (CX)(SI*4), Z3
 	VCMPPS    $0x16, Z2, Z3, K1
 	VBLENDMPS Z0, Z1, K1, Z4
@@ -61379,14 +62307,14 @@ many2521:
 	VMOVUPS   Z3, 192(AX)(SI*4)
 	ADDQ      $0x40, SI
 	CMPQ      SI, DI
-	JLE       many2521
+	JLE       many2593
 
-oneTest2523:
+oneTest2595:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2524
+	JG   tail2596
 
-one2522:
+one2594:
 	VMOVUPS   (CX)(SI*4), Z3
 	VCMPPS    $0x16, Z2, Z3, K1
 	VBLENDMPS Z0, Z1, K1, Z9
@@ -61398,11 +62326,11 @@ one2522:
 	VMOVUPS   Z3, (AX)(SI*4)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       one2522
+	JLE       one2594
 
-tail2524:
+tail2596:
 	SUBQ      SI, BX
-	JZ        done2525
+	JZ        done2597
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -61417,7 +62345,7 @@ tail2524:
 	VADDPS    Z0, Z3, Z3
 	VMOVUPS   Z3, K1, (AX)(SI*4)
 
-done2525:
+done2597:
 	VZEROUPPER
 	RET
 
@@ -61434,9 +62362,9 @@ TEXT ·rectifyAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2528
+	JL           oneTest2600
 
-many2526:
+many2598:
 	VMOVUPS   (CX)(SI*4), Y3
 	VCMPPS    $0x16, Y2, Y3, Y4
 	VBLENDVPS Y4, Y0, Y1, Y3
@@ -61479,14 +62407,14 @@ many2526:
 	VMOVUPS   Y3, 96(AX)(SI*4)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many2526
+	JLE       many2598
 
-oneTest2528:
+oneTest2600:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2529
+	JG   tail2601
 
-one2527:
+one2599:
 	VMOVUPS   (CX)(SI*4), Y3
 	VCMPPS    $0x16, Y2, Y3, Y4
 	VBLENDVPS Y4, Y0, Y1, Y3
@@ -61499,11 +62427,11 @@ one2527:
 	VMOVUPS   Y3, (AX)(SI*4)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one2527
+	JLE       one2599
 
-tail2529:
+tail2601:
 	SUBQ       SI, BX
-	JZ         done2530
+	JZ         done2602
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, BX
 	SUBQ       BX, DI
@@ -61519,7 +62447,7 @@ tail2529:
 	VADDPS     Y0, Y4, Y4
 	VMASKMOVPS Y4, Y3, (AX)(SI*4)
 
-done2530:
+done2602:
 	VZEROUPPER
 	RET
 
@@ -66152,6 +67080,72 @@ TEXT ·expRowsF32(SB), NOSPLIT, $0-64
 
 avx2:
 	JMP ·expRowsAVX2F32<>(SB)
+
+// func dotRowsF64(n int, x *float64, ldx int, y *float64, ldy int, sum *float64, rows int)
+TEXT ·dotRowsF64(SB), NOSPLIT, $0-56
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·dotRowsAVX512F64<>(SB)
+
+avx2:
+	JMP ·dotRowsAVX2F64<>(SB)
+
+// func dotRowsF32(n int, x *float32, ldx int, y *float32, ldy int, sum *float32, rows int)
+TEXT ·dotRowsF32(SB), NOSPLIT, $0-56
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·dotRowsAVX512F32<>(SB)
+
+avx2:
+	JMP ·dotRowsAVX2F32<>(SB)
+
+// func sumRowsF64(n int, x *float64, ldx int, sum *float64, rows int)
+TEXT ·sumRowsF64(SB), NOSPLIT, $0-40
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·sumRowsAVX512F64<>(SB)
+
+avx2:
+	JMP ·sumRowsAVX2F64<>(SB)
+
+// func sumRowsF32(n int, x *float32, ldx int, sum *float32, rows int)
+TEXT ·sumRowsF32(SB), NOSPLIT, $0-40
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·sumRowsAVX512F32<>(SB)
+
+avx2:
+	JMP ·sumRowsAVX2F32<>(SB)
+
+// func sumSquaresRowsF64(n int, x *float64, ldx int, sum *float64, rows int)
+TEXT ·sumSquaresRowsF64(SB), NOSPLIT, $0-40
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·sumSquaresRowsAVX512F64<>(SB)
+
+avx2:
+	JMP ·sumSquaresRowsAVX2F64<>(SB)
+
+// func sumSquaresRowsF32(n int, x *float32, ldx int, sum *float32, rows int)
+TEXT ·sumSquaresRowsF32(SB), NOSPLIT, $0-40
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·sumSquaresRowsAVX512F32<>(SB)
+
+avx2:
+	JMP ·sumSquaresRowsAVX2F32<>(SB)
 
 // func dotF64(x *float64, y *float64, n int) float64
 TEXT ·dotF64(SB), NOSPLIT, $0-32

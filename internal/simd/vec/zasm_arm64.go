@@ -422,6 +422,51 @@ func expRowsF64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, s
 //go:noescape
 func expRowsF32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, sum *float32, rows int)
 
+// vectorDotRows computes sum[i] = Σ x[i,p]·y[i,p] of n columns p for rows i.
+func vectorDotRows[T cpu.Float](n int, x *T, ldx int, y *T, ldy int, sum *T, rows int) {
+	if unsafe.Sizeof(T(0)) == 8 {
+		dotRowsF64(n, (*float64)(unsafe.Pointer(x)), ldx, (*float64)(unsafe.Pointer(y)), ldy, (*float64)(unsafe.Pointer(sum)), rows)
+	} else {
+		dotRowsF32(n, (*float32)(unsafe.Pointer(x)), ldx, (*float32)(unsafe.Pointer(y)), ldy, (*float32)(unsafe.Pointer(sum)), rows)
+	}
+}
+
+//go:noescape
+func dotRowsF64(n int, x *float64, ldx int, y *float64, ldy int, sum *float64, rows int)
+
+//go:noescape
+func dotRowsF32(n int, x *float32, ldx int, y *float32, ldy int, sum *float32, rows int)
+
+// vectorSumRows computes sum[i] = Σ x[i,p] of n columns p for rows i.
+func vectorSumRows[T cpu.Float](n int, x *T, ldx int, sum *T, rows int) {
+	if unsafe.Sizeof(T(0)) == 8 {
+		sumRowsF64(n, (*float64)(unsafe.Pointer(x)), ldx, (*float64)(unsafe.Pointer(sum)), rows)
+	} else {
+		sumRowsF32(n, (*float32)(unsafe.Pointer(x)), ldx, (*float32)(unsafe.Pointer(sum)), rows)
+	}
+}
+
+//go:noescape
+func sumRowsF64(n int, x *float64, ldx int, sum *float64, rows int)
+
+//go:noescape
+func sumRowsF32(n int, x *float32, ldx int, sum *float32, rows int)
+
+// vectorSumSquaresRows computes sum[i] = Σ x[i,p]² of n columns p for rows i.
+func vectorSumSquaresRows[T cpu.Float](n int, x *T, ldx int, sum *T, rows int) {
+	if unsafe.Sizeof(T(0)) == 8 {
+		sumSquaresRowsF64(n, (*float64)(unsafe.Pointer(x)), ldx, (*float64)(unsafe.Pointer(sum)), rows)
+	} else {
+		sumSquaresRowsF32(n, (*float32)(unsafe.Pointer(x)), ldx, (*float32)(unsafe.Pointer(sum)), rows)
+	}
+}
+
+//go:noescape
+func sumSquaresRowsF64(n int, x *float64, ldx int, sum *float64, rows int)
+
+//go:noescape
+func sumSquaresRowsF32(n int, x *float32, ldx int, sum *float32, rows int)
+
 // Dot returns Σ x_i·y_i.
 func Dot[T cpu.Float](x []T, y []T) T {
 	if len(y) != len(x) {

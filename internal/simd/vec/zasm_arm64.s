@@ -11561,6 +11561,772 @@ done396:
 	BNE loop391
 	RET
 
+// func dotRowsF64(n int, x *float64, ldx int, y *float64, ldy int, sum *float64, rows int)
+TEXT ·dotRowsF64(SB), NOSPLIT, $0-56
+	MOVD $ones<>(SB), R9
+	MOVD n+0(FP), R2
+	MOVD sum+40(FP), R8
+	MOVD rows+48(FP), R7
+	MOVD x+8(FP), R6
+	MOVD ldx+16(FP), R0
+	LSL $3, R0, R5
+	MOVD y+24(FP), R4
+	MOVD ldy+32(FP), R0
+	LSL $3, R0, R3
+
+loop403:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R11
+	ADD $-16, R2, R10
+	TST R10, R10
+	BLT oneTest406
+
+many404:
+	ADD R11<<3, R6, R1
+	FLDPQ (R1), (F7, F6)
+	ADD R11<<3, R4, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
+	FLDPQ 32(R1), (F7, F6)
+	FLDPQ 32(R0), (F3, F2)
+	WORD $0x4e63cceb // FMLA V11.2D, V7.2D, V3.2D
+	WORD $0x4e62ccca // FMLA V10.2D, V6.2D, V2.2D
+	FLDPQ 64(R1), (F7, F6)
+	FLDPQ 64(R0), (F3, F2)
+	WORD $0x4e63cce9 // FMLA V9.2D, V7.2D, V3.2D
+	WORD $0x4e62ccc8 // FMLA V8.2D, V6.2D, V2.2D
+	FLDPQ 96(R1), (F7, F6)
+	FLDPQ 96(R0), (F3, F2)
+	WORD $0x4e63cce5 // FMLA V5.2D, V7.2D, V3.2D
+	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
+	ADD $16, R11, R11
+	CMP R10, R11
+	BLE many404
+	WORD $0x4e6bd423 // FADD V3.2D, V1.2D, V11.2D
+	WORD $0x4e6ad402 // FADD V2.2D, V0.2D, V10.2D
+	WORD $0x4e65d521 // FADD V1.2D, V9.2D, V5.2D
+	WORD $0x4e64d500 // FADD V0.2D, V8.2D, V4.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+
+oneTest406:
+	ADD $-4, R2, R1
+	CMP R1, R11
+	BGT tail407
+
+one405:
+	ADD R11<<3, R6, R0
+	FLDPQ (R0), (F5, F4)
+	ADD R11<<3, R4, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e63cca1 // FMLA V1.2D, V5.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	ADD $4, R11, R11
+	CMP R1, R11
+	BLE one405
+
+tail407:
+	SUBS R11, R2, R0
+	BEQ done408
+	ADD $32, R9, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F4, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R11<<3, R6, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F6
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F2
+	WORD $0x6e180446 // MOV V6.D[1], V2.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F5
+
+doneLanes2:
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R11<<3, R4, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F3
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F4
+	WORD $0x6e180483 // MOV V3.D[1], V4.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F2
+
+doneLanes4:
+	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+
+done408:
+	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
+	FMOVD F0, (R8)
+	ADD $8, R8, R8
+	ADD R5, R6, R6
+	ADD R3, R4, R4
+	SUBS $1, R7, R7
+	BNE loop403
+	RET
+
+// func dotRowsF32(n int, x *float32, ldx int, y *float32, ldy int, sum *float32, rows int)
+TEXT ·dotRowsF32(SB), NOSPLIT, $0-56
+	MOVD $ones<>(SB), R9
+	MOVD n+0(FP), R2
+	MOVD sum+40(FP), R8
+	MOVD rows+48(FP), R7
+	MOVD x+8(FP), R6
+	MOVD ldx+16(FP), R0
+	LSL $2, R0, R5
+	MOVD y+24(FP), R4
+	MOVD ldy+32(FP), R0
+	LSL $2, R0, R3
+
+loop415:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R10
+	ADD $-32, R2, R11
+	TST R11, R11
+	BLT oneTest418
+
+many416:
+	ADD R10<<2, R6, R1
+	FLDPQ (R1), (F7, F6)
+	ADD R10<<2, R4, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FLDPQ 32(R1), (F7, F6)
+	FLDPQ 32(R0), (F3, F2)
+	WORD $0x4e23cceb // FMLA V11.4S, V7.4S, V3.4S
+	WORD $0x4e22ccca // FMLA V10.4S, V6.4S, V2.4S
+	FLDPQ 64(R1), (F7, F6)
+	FLDPQ 64(R0), (F3, F2)
+	WORD $0x4e23cce9 // FMLA V9.4S, V7.4S, V3.4S
+	WORD $0x4e22ccc8 // FMLA V8.4S, V6.4S, V2.4S
+	FLDPQ 96(R1), (F7, F6)
+	FLDPQ 96(R0), (F3, F2)
+	WORD $0x4e23cce5 // FMLA V5.4S, V7.4S, V3.4S
+	WORD $0x4e22ccc4 // FMLA V4.4S, V6.4S, V2.4S
+	ADD $32, R10, R10
+	CMP R11, R10
+	BLE many416
+	WORD $0x4e2bd423 // FADD V3.4S, V1.4S, V11.4S
+	WORD $0x4e2ad402 // FADD V2.4S, V0.4S, V10.4S
+	WORD $0x4e25d521 // FADD V1.4S, V9.4S, V5.4S
+	WORD $0x4e24d500 // FADD V0.4S, V8.4S, V4.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+
+oneTest418:
+	ADD $-8, R2, R1
+	CMP R1, R10
+	BGT tail419
+
+one417:
+	ADD R10<<2, R6, R0
+	FLDPQ (R0), (F5, F4)
+	ADD R10<<2, R4, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	ADD $8, R10, R10
+	CMP R1, R10
+	BLE one417
+
+tail419:
+	SUBS R10, R2, R0
+	BEQ done420
+	ADD $32, R9, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R10<<2, R6, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F6
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0446 // MOV V6.S[1], V2.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F2
+	WORD $0x6e140446 // MOV V6.S[2], V2.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0446 // MOV V6.S[3], V2.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F5
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0445 // MOV V5.S[1], V2.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F2
+	WORD $0x6e140445 // MOV V5.S[2], V2.S[0]
+
+doneLanes2:
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R10<<2, R4, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F3
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F4
+	WORD $0x6e0c0483 // MOV V3.S[1], V4.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F4
+	WORD $0x6e140483 // MOV V3.S[2], V4.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F4
+	WORD $0x6e1c0483 // MOV V3.S[3], V4.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F4
+	WORD $0x6e0c0482 // MOV V2.S[1], V4.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F4
+	WORD $0x6e140482 // MOV V2.S[2], V4.S[0]
+
+doneLanes4:
+	WORD $0x4e23ccc1 // FMLA V1.4S, V6.4S, V3.4S
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+
+done420:
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
+	WORD $0x4e20d420 // FADD V0.4S, V1.4S, V0.4S
+	FMOVS F0, (R8)
+	ADD $4, R8, R8
+	ADD R5, R6, R6
+	ADD R3, R4, R4
+	SUBS $1, R7, R7
+	BNE loop415
+	RET
+
+// func sumRowsF64(n int, x *float64, ldx int, sum *float64, rows int)
+TEXT ·sumRowsF64(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R8
+	MOVD n+0(FP), R2
+	MOVD sum+24(FP), R7
+	MOVD rows+32(FP), R6
+	MOVD x+8(FP), R5
+	MOVD ldx+16(FP), R0
+	LSL $3, R0, R4
+
+loop427:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R3
+	ADD $-16, R2, R1
+	TST R1, R1
+	BLT oneTest430
+
+many428:
+	ADD R3<<3, R5, R0
+	FLDPQ (R0), (F2, F1)
+	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
+	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
+	FLDPQ 32(R0), (F2, F1)
+	WORD $0x4e62d463 // FADD V3.2D, V3.2D, V2.2D
+	WORD $0x4e61d508 // FADD V8.2D, V8.2D, V1.2D
+	FLDPQ 64(R0), (F2, F1)
+	WORD $0x4e62d4e7 // FADD V7.2D, V7.2D, V2.2D
+	WORD $0x4e61d4c6 // FADD V6.2D, V6.2D, V1.2D
+	FLDPQ 96(R0), (F2, F1)
+	WORD $0x4e62d4a5 // FADD V5.2D, V5.2D, V2.2D
+	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
+	ADD $16, R3, R3
+	CMP R1, R3
+	BLE many428
+	WORD $0x4e63d523 // FADD V3.2D, V9.2D, V3.2D
+	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
+	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
+	WORD $0x4e64d4c0 // FADD V0.2D, V6.2D, V4.2D
+	WORD $0x4e61d469 // FADD V9.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+
+oneTest430:
+	ADD $-4, R2, R1
+	CMP R1, R3
+	BGT tail431
+
+one429:
+	ADD R3<<3, R5, R0
+	FLDPQ (R0), (F2, F1)
+	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
+	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
+	ADD $4, R3, R3
+	CMP R1, R3
+	BLE one429
+
+tail431:
+	SUBS R3, R2, R0
+	BEQ done432
+	ADD $32, R8, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F3, F4)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F2
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F3
+	WORD $0x6e180462 // MOV V2.D[1], V3.D[0]
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F1
+
+doneLanes2:
+	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
+	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
+
+done432:
+	WORD $0x4e60d521 // FADD V1.2D, V9.2D, V0.2D
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
+	FMOVD F0, (R7)
+	ADD $8, R7, R7
+	ADD R4, R5, R5
+	SUBS $1, R6, R6
+	BNE loop427
+	RET
+
+// func sumRowsF32(n int, x *float32, ldx int, sum *float32, rows int)
+TEXT ·sumRowsF32(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R8
+	MOVD n+0(FP), R2
+	MOVD sum+24(FP), R7
+	MOVD rows+32(FP), R6
+	MOVD x+8(FP), R5
+	MOVD ldx+16(FP), R0
+	LSL $2, R0, R4
+
+loop439:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R3
+	ADD $-32, R2, R1
+	TST R1, R1
+	BLT oneTest442
+
+many440:
+	ADD R3<<2, R5, R0
+	FLDPQ (R0), (F2, F1)
+	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
+	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
+	FLDPQ 32(R0), (F2, F1)
+	WORD $0x4e22d463 // FADD V3.4S, V3.4S, V2.4S
+	WORD $0x4e21d508 // FADD V8.4S, V8.4S, V1.4S
+	FLDPQ 64(R0), (F2, F1)
+	WORD $0x4e22d4e7 // FADD V7.4S, V7.4S, V2.4S
+	WORD $0x4e21d4c6 // FADD V6.4S, V6.4S, V1.4S
+	FLDPQ 96(R0), (F2, F1)
+	WORD $0x4e22d4a5 // FADD V5.4S, V5.4S, V2.4S
+	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
+	ADD $32, R3, R3
+	CMP R1, R3
+	BLE many440
+	WORD $0x4e23d523 // FADD V3.4S, V9.4S, V3.4S
+	WORD $0x4e28d402 // FADD V2.4S, V0.4S, V8.4S
+	WORD $0x4e25d4e1 // FADD V1.4S, V7.4S, V5.4S
+	WORD $0x4e24d4c0 // FADD V0.4S, V6.4S, V4.4S
+	WORD $0x4e21d469 // FADD V9.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+
+oneTest442:
+	ADD $-8, R2, R1
+	CMP R1, R3
+	BGT tail443
+
+one441:
+	ADD R3<<2, R5, R0
+	FLDPQ (R0), (F2, F1)
+	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
+	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE one441
+
+tail443:
+	SUBS R3, R2, R0
+	BEQ done444
+	ADD $32, R8, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F5, F4)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F3
+	WORD $0x6e0c0462 // MOV V2.S[1], V3.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F3
+	WORD $0x6e140462 // MOV V2.S[2], V3.S[0]
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F3
+	WORD $0x6e1c0462 // MOV V2.S[3], V3.S[0]
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F3
+	WORD $0x6e0c0461 // MOV V1.S[1], V3.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F3
+	WORD $0x6e140461 // MOV V1.S[2], V3.S[0]
+
+doneLanes2:
+	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
+	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
+
+done444:
+	WORD $0x4e20d521 // FADD V1.4S, V9.4S, V0.4S
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
+	WORD $0x4e20d420 // FADD V0.4S, V1.4S, V0.4S
+	FMOVS F0, (R7)
+	ADD $4, R7, R7
+	ADD R4, R5, R5
+	SUBS $1, R6, R6
+	BNE loop439
+	RET
+
+// func sumSquaresRowsF64(n int, x *float64, ldx int, sum *float64, rows int)
+TEXT ·sumSquaresRowsF64(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R8
+	MOVD n+0(FP), R2
+	MOVD sum+24(FP), R7
+	MOVD rows+32(FP), R6
+	MOVD x+8(FP), R5
+	MOVD ldx+16(FP), R0
+	LSL $3, R0, R4
+
+loop451:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R3
+	ADD $-16, R2, R1
+	TST R1, R1
+	BLT oneTest454
+
+many452:
+	ADD R3<<3, R5, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
+	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
+	FLDPQ 32(R0), (F3, F2)
+	WORD $0x4e63cc69 // FMLA V9.2D, V3.2D, V3.2D
+	WORD $0x4e62cc48 // FMLA V8.2D, V2.2D, V2.2D
+	FLDPQ 64(R0), (F3, F2)
+	WORD $0x4e63cc67 // FMLA V7.2D, V3.2D, V3.2D
+	WORD $0x4e62cc46 // FMLA V6.2D, V2.2D, V2.2D
+	FLDPQ 96(R0), (F3, F2)
+	WORD $0x4e63cc65 // FMLA V5.2D, V3.2D, V3.2D
+	WORD $0x4e62cc44 // FMLA V4.2D, V2.2D, V2.2D
+	ADD $16, R3, R3
+	CMP R1, R3
+	BLE many452
+	WORD $0x4e69d423 // FADD V3.2D, V1.2D, V9.2D
+	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
+	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
+	WORD $0x4e64d4c0 // FADD V0.2D, V6.2D, V4.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+
+oneTest454:
+	ADD $-4, R2, R1
+	CMP R1, R3
+	BGT tail455
+
+one453:
+	ADD R3<<3, R5, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
+	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
+	ADD $4, R3, R3
+	CMP R1, R3
+	BLE one453
+
+tail455:
+	SUBS R3, R2, R0
+	BEQ done456
+	ADD $32, R8, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F4, F5)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F3
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F4
+	WORD $0x6e180483 // MOV V3.D[1], V4.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F2
+
+doneLanes2:
+	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
+	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
+
+done456:
+	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
+	FMOVD F0, (R7)
+	ADD $8, R7, R7
+	ADD R4, R5, R5
+	SUBS $1, R6, R6
+	BNE loop451
+	RET
+
+// func sumSquaresRowsF32(n int, x *float32, ldx int, sum *float32, rows int)
+TEXT ·sumSquaresRowsF32(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R8
+	MOVD n+0(FP), R2
+	MOVD sum+24(FP), R7
+	MOVD rows+32(FP), R6
+	MOVD x+8(FP), R5
+	MOVD ldx+16(FP), R0
+	LSL $2, R0, R4
+
+loop463:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R3
+	ADD $-32, R2, R1
+	TST R1, R1
+	BLT oneTest466
+
+many464:
+	ADD R3<<2, R5, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
+	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
+	FLDPQ 32(R0), (F3, F2)
+	WORD $0x4e23cc69 // FMLA V9.4S, V3.4S, V3.4S
+	WORD $0x4e22cc48 // FMLA V8.4S, V2.4S, V2.4S
+	FLDPQ 64(R0), (F3, F2)
+	WORD $0x4e23cc67 // FMLA V7.4S, V3.4S, V3.4S
+	WORD $0x4e22cc46 // FMLA V6.4S, V2.4S, V2.4S
+	FLDPQ 96(R0), (F3, F2)
+	WORD $0x4e23cc65 // FMLA V5.4S, V3.4S, V3.4S
+	WORD $0x4e22cc44 // FMLA V4.4S, V2.4S, V2.4S
+	ADD $32, R3, R3
+	CMP R1, R3
+	BLE many464
+	WORD $0x4e29d423 // FADD V3.4S, V1.4S, V9.4S
+	WORD $0x4e28d402 // FADD V2.4S, V0.4S, V8.4S
+	WORD $0x4e25d4e1 // FADD V1.4S, V7.4S, V5.4S
+	WORD $0x4e24d4c0 // FADD V0.4S, V6.4S, V4.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+
+oneTest466:
+	ADD $-8, R2, R1
+	CMP R1, R3
+	BGT tail467
+
+one465:
+	ADD R3<<2, R5, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
+	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE one465
+
+tail467:
+	SUBS R3, R2, R0
+	BEQ done468
+	ADD $32, R8, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F3
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F4
+	WORD $0x6e0c0483 // MOV V3.S[1], V4.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F4
+	WORD $0x6e140483 // MOV V3.S[2], V4.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F4
+	WORD $0x6e1c0483 // MOV V3.S[3], V4.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F4
+	WORD $0x6e0c0482 // MOV V2.S[1], V4.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F4
+	WORD $0x6e140482 // MOV V2.S[2], V4.S[0]
+
+doneLanes2:
+	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
+	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
+
+done468:
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
+	WORD $0x4e20d420 // FADD V0.4S, V1.4S, V0.4S
+	FMOVS F0, (R7)
+	ADD $4, R7, R7
+	ADD R4, R5, R5
+	SUBS $1, R6, R6
+	BNE loop463
+	RET
+
 // func dotF64(x *float64, y *float64, n int) float64
 TEXT ·dotF64(SB), NOSPLIT, $0-32
 	MOVD $ones<>(SB), R7
@@ -11578,9 +12344,9 @@ TEXT ·dotF64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest404
+	BLT oneTest476
 
-many402:
+many474:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F7, F6)
 	ADD R4<<3, R5, R1
@@ -11601,7 +12367,7 @@ many402:
 	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many402
+	BLE many474
 	WORD $0x4e6bd423 // FADD V3.2D, V1.2D, V11.2D
 	WORD $0x4e6ad402 // FADD V2.2D, V0.2D, V10.2D
 	WORD $0x4e65d521 // FADD V1.2D, V9.2D, V5.2D
@@ -11609,12 +12375,12 @@ many402:
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest404:
+oneTest476:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail405
+	BGT tail477
 
-one403:
+one475:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R4<<3, R5, R1
@@ -11623,11 +12389,11 @@ one403:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one403
+	BLE one475
 
-tail405:
+tail477:
 	SUBS R4, R0, R0
-	BEQ done406
+	BEQ done478
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -11679,7 +12445,7 @@ doneLanes4:
 	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 
-done406:
+done478:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -11703,9 +12469,9 @@ TEXT ·dotF32(SB), NOSPLIT, $0-28
 	MOVD $0, R4
 	ADD $-32, R0, R3
 	TST R3, R3
-	BLT oneTest414
+	BLT oneTest486
 
-many412:
+many484:
 	ADD R4<<2, R6, R2
 	FLDPQ (R2), (F7, F6)
 	ADD R4<<2, R5, R1
@@ -11726,7 +12492,7 @@ many412:
 	WORD $0x4e22ccc4 // FMLA V4.4S, V6.4S, V2.4S
 	ADD $32, R4, R4
 	CMP R3, R4
-	BLE many412
+	BLE many484
 	WORD $0x4e2bd423 // FADD V3.4S, V1.4S, V11.4S
 	WORD $0x4e2ad402 // FADD V2.4S, V0.4S, V10.4S
 	WORD $0x4e25d521 // FADD V1.4S, V9.4S, V5.4S
@@ -11734,12 +12500,12 @@ many412:
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest414:
+oneTest486:
 	ADD $-8, R0, R2
 	CMP R2, R4
-	BGT tail415
+	BGT tail487
 
-one413:
+one485:
 	ADD R4<<2, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R4<<2, R5, R1
@@ -11748,11 +12514,11 @@ one413:
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	ADD $8, R4, R4
 	CMP R2, R4
-	BLE one413
+	BLE one485
 
-tail415:
+tail487:
 	SUBS R4, R0, R0
-	BEQ done416
+	BEQ done488
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -11836,7 +12602,7 @@ doneLanes4:
 	WORD $0x4e23ccc1 // FMLA V1.4S, V6.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 
-done416:
+done488:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -11862,9 +12628,9 @@ TEXT ·dotFarF64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest420
+	BLT oneTest492
 
-many418:
+many490:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F7, F6)
 	ADD R4<<3, R5, R1
@@ -11885,7 +12651,7 @@ many418:
 	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many418
+	BLE many490
 	WORD $0x4e6bd423 // FADD V3.2D, V1.2D, V11.2D
 	WORD $0x4e6ad402 // FADD V2.2D, V0.2D, V10.2D
 	WORD $0x4e65d521 // FADD V1.2D, V9.2D, V5.2D
@@ -11893,12 +12659,12 @@ many418:
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest420:
+oneTest492:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail421
+	BGT tail493
 
-one419:
+one491:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R4<<3, R5, R1
@@ -11907,11 +12673,11 @@ one419:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one419
+	BLE one491
 
-tail421:
+tail493:
 	SUBS R4, R0, R0
-	BEQ done422
+	BEQ done494
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -11963,7 +12729,7 @@ doneLanes4:
 	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 
-done422:
+done494:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -11987,9 +12753,9 @@ TEXT ·dotFarF32(SB), NOSPLIT, $0-28
 	MOVD $0, R4
 	ADD $-32, R0, R3
 	TST R3, R3
-	BLT oneTest426
+	BLT oneTest498
 
-many424:
+many496:
 	ADD R4<<2, R6, R2
 	FLDPQ (R2), (F7, F6)
 	ADD R4<<2, R5, R1
@@ -12010,7 +12776,7 @@ many424:
 	WORD $0x4e22ccc4 // FMLA V4.4S, V6.4S, V2.4S
 	ADD $32, R4, R4
 	CMP R3, R4
-	BLE many424
+	BLE many496
 	WORD $0x4e2bd423 // FADD V3.4S, V1.4S, V11.4S
 	WORD $0x4e2ad402 // FADD V2.4S, V0.4S, V10.4S
 	WORD $0x4e25d521 // FADD V1.4S, V9.4S, V5.4S
@@ -12018,12 +12784,12 @@ many424:
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest426:
+oneTest498:
 	ADD $-8, R0, R2
 	CMP R2, R4
-	BGT tail427
+	BGT tail499
 
-one425:
+one497:
 	ADD R4<<2, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R4<<2, R5, R1
@@ -12032,11 +12798,11 @@ one425:
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	ADD $8, R4, R4
 	CMP R2, R4
-	BLE one425
+	BLE one497
 
-tail427:
+tail499:
 	SUBS R4, R0, R0
-	BEQ done428
+	BEQ done500
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -12120,7 +12886,7 @@ doneLanes4:
 	WORD $0x4e23ccc1 // FMLA V1.4S, V6.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 
-done428:
+done500:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -12145,9 +12911,9 @@ TEXT ·sumF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest436
+	BLT oneTest508
 
-many434:
+many506:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
@@ -12163,7 +12929,7 @@ many434:
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many434
+	BLE many506
 	WORD $0x4e63d523 // FADD V3.2D, V9.2D, V3.2D
 	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
 	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
@@ -12171,23 +12937,23 @@ many434:
 	WORD $0x4e61d469 // FADD V9.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest436:
+oneTest508:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail437
+	BGT tail509
 
-one435:
+one507:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one435
+	BLE one507
 
-tail437:
+tail509:
 	SUBS R3, R0, R0
-	BEQ done438
+	BEQ done510
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -12217,7 +12983,7 @@ doneLanes2:
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done438:
+done510:
 	WORD $0x4e60d521 // FADD V1.2D, V9.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -12240,9 +13006,9 @@ TEXT ·sumF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest446
+	BLT oneTest518
 
-many444:
+many516:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
@@ -12258,7 +13024,7 @@ many444:
 	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many444
+	BLE many516
 	WORD $0x4e23d523 // FADD V3.4S, V9.4S, V3.4S
 	WORD $0x4e28d402 // FADD V2.4S, V0.4S, V8.4S
 	WORD $0x4e25d4e1 // FADD V1.4S, V7.4S, V5.4S
@@ -12266,23 +13032,23 @@ many444:
 	WORD $0x4e21d469 // FADD V9.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest446:
+oneTest518:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail447
+	BGT tail519
 
-one445:
+one517:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one445
+	BLE one517
 
-tail447:
+tail519:
 	SUBS R3, R0, R0
-	BEQ done448
+	BEQ done520
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -12328,7 +13094,7 @@ doneLanes2:
 	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 
-done448:
+done520:
 	WORD $0x4e20d521 // FADD V1.4S, V9.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -12353,9 +13119,9 @@ TEXT ·sumSquaresF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest456
+	BLT oneTest528
 
-many454:
+many526:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
@@ -12371,7 +13137,7 @@ many454:
 	WORD $0x4e62cc44 // FMLA V4.2D, V2.2D, V2.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many454
+	BLE many526
 	WORD $0x4e69d423 // FADD V3.2D, V1.2D, V9.2D
 	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
 	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
@@ -12379,23 +13145,23 @@ many454:
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest456:
+oneTest528:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail457
+	BGT tail529
 
-one455:
+one527:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
 	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one455
+	BLE one527
 
-tail457:
+tail529:
 	SUBS R3, R0, R0
-	BEQ done458
+	BEQ done530
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -12425,7 +13191,7 @@ doneLanes2:
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
 	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
 
-done458:
+done530:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -12448,9 +13214,9 @@ TEXT ·sumSquaresF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest466
+	BLT oneTest538
 
-many464:
+many536:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
@@ -12466,7 +13232,7 @@ many464:
 	WORD $0x4e22cc44 // FMLA V4.4S, V2.4S, V2.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many464
+	BLE many536
 	WORD $0x4e29d423 // FADD V3.4S, V1.4S, V9.4S
 	WORD $0x4e28d402 // FADD V2.4S, V0.4S, V8.4S
 	WORD $0x4e25d4e1 // FADD V1.4S, V7.4S, V5.4S
@@ -12474,23 +13240,23 @@ many464:
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest466:
+oneTest538:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail467
+	BGT tail539
 
-one465:
+one537:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
 	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one465
+	BLE one537
 
-tail467:
+tail539:
 	SUBS R3, R0, R0
-	BEQ done468
+	BEQ done540
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -12536,7 +13302,7 @@ doneLanes2:
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
 	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
 
-done468:
+done540:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -12562,9 +13328,9 @@ TEXT ·maxF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest477
+	BLT oneTest549
 
-many475:
+many547:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f5ad // FMAX V13.2D, V13.2D, V1.2D
@@ -12580,25 +13346,25 @@ many475:
 	WORD $0x4e60f4c6 // FMAX V6.2D, V6.2D, V0.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many475
+	BLE many547
 
-oneTest477:
+oneTest549:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail478
+	BGT tail550
 
-one476:
+one548:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f5ad // FMAX V13.2D, V13.2D, V1.2D
 	WORD $0x4e60f58c // FMAX V12.2D, V12.2D, V0.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one476
+	BLE one548
 
-tail478:
+tail550:
 	SUBS R3, R0, R0
-	BEQ done479
+	BEQ done551
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -12633,7 +13399,7 @@ doneLanes2:
 	WORD $0x4e61f5ad // FMAX V13.2D, V13.2D, V1.2D
 	WORD $0x4e60f58c // FMAX V12.2D, V12.2D, V0.2D
 
-done479:
+done551:
 	WORD $0x4e6bf5a1 // FMAX V1.2D, V13.2D, V11.2D
 	WORD $0x4e6af580 // FMAX V0.2D, V12.2D, V10.2D
 	WORD $0x4e69f421 // FMAX V1.2D, V1.2D, V9.2D
@@ -12644,7 +13410,7 @@ done479:
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 
-numbers480:
+numbers552:
 	FMOVD F0, ret+16(FP)
 	RET
 
@@ -12665,9 +13431,9 @@ TEXT ·maxF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest489
+	BLT oneTest561
 
-many487:
+many559:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e21f5ad // FMAX V13.4S, V13.4S, V1.4S
@@ -12683,25 +13449,25 @@ many487:
 	WORD $0x4e20f4c6 // FMAX V6.4S, V6.4S, V0.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many487
+	BLE many559
 
-oneTest489:
+oneTest561:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail490
+	BGT tail562
 
-one488:
+one560:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e21f5ad // FMAX V13.4S, V13.4S, V1.4S
 	WORD $0x4e20f58c // FMAX V12.4S, V12.4S, V0.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one488
+	BLE one560
 
-tail490:
+tail562:
 	SUBS R3, R0, R0
-	BEQ done491
+	BEQ done563
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -12752,7 +13518,7 @@ doneLanes2:
 	WORD $0x4e21f5ad // FMAX V13.4S, V13.4S, V1.4S
 	WORD $0x4e20f58c // FMAX V12.4S, V12.4S, V0.4S
 
-done491:
+done563:
 	WORD $0x4e2bf5a1 // FMAX V1.4S, V13.4S, V11.4S
 	WORD $0x4e2af580 // FMAX V0.4S, V12.4S, V10.4S
 	WORD $0x4e29f421 // FMAX V1.4S, V1.4S, V9.4S
@@ -12765,7 +13531,7 @@ done491:
 	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 
-numbers492:
+numbers564:
 	FMOVS F0, ret+16(FP)
 	RET
 
@@ -12786,9 +13552,9 @@ TEXT ·sumAbsF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest500
+	BLT oneTest572
 
-many498:
+many570:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 3200(R6), F1
@@ -12816,7 +13582,7 @@ many498:
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many498
+	BLE many570
 	WORD $0x4e6ad4a3 // FADD V3.2D, V5.2D, V10.2D
 	WORD $0x4e69d402 // FADD V2.2D, V0.2D, V9.2D
 	WORD $0x4e66d501 // FADD V1.2D, V8.2D, V6.2D
@@ -12824,12 +13590,12 @@ many498:
 	WORD $0x4e61d465 // FADD V5.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest500:
+oneTest572:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail501
+	BGT tail573
 
-one499:
+one571:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 3200(R6), F1
@@ -12839,11 +13605,11 @@ one499:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one499
+	BLE one571
 
-tail501:
+tail573:
 	SUBS R3, R0, R0
-	BEQ done502
+	BEQ done574
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -12876,7 +13642,7 @@ doneLanes2:
 	WORD $0x4e62d4a5 // FADD V5.2D, V5.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done502:
+done574:
 	WORD $0x4e60d4a1 // FADD V1.2D, V5.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -12900,9 +13666,9 @@ TEXT ·sumAbsF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest510
+	BLT oneTest582
 
-many508:
+many580:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 3264(R6), F1
@@ -12930,7 +13696,7 @@ many508:
 	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many508
+	BLE many580
 	WORD $0x4e2ad4c3 // FADD V3.4S, V6.4S, V10.4S
 	WORD $0x4e29d402 // FADD V2.4S, V0.4S, V9.4S
 	WORD $0x4e25d501 // FADD V1.4S, V8.4S, V5.4S
@@ -12938,12 +13704,12 @@ many508:
 	WORD $0x4e21d466 // FADD V6.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest510:
+oneTest582:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail511
+	BGT tail583
 
-one509:
+one581:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 3264(R6), F1
@@ -12953,11 +13719,11 @@ one509:
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one509
+	BLE one581
 
-tail511:
+tail583:
 	SUBS R3, R0, R0
-	BEQ done512
+	BEQ done584
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -13006,7 +13772,7 @@ doneLanes2:
 	WORD $0x4e22d4c6 // FADD V6.4S, V6.4S, V2.4S
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 
-done512:
+done584:
 	WORD $0x4e20d4c1 // FADD V1.4S, V6.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -13033,9 +13799,9 @@ TEXT ·dotSignF64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest520
+	BLT oneTest592
 
-many518:
+many590:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F10, F9)
 	FMOVQ 3200(R8), F2
@@ -13112,7 +13878,7 @@ many518:
 	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many518
+	BLE many590
 	WORD $0x4e6ed423 // FADD V3.2D, V1.2D, V14.2D
 	WORD $0x4e6dd402 // FADD V2.2D, V0.2D, V13.2D
 	WORD $0x4e65d581 // FADD V1.2D, V12.2D, V5.2D
@@ -13120,12 +13886,12 @@ many518:
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest520:
+oneTest592:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail521
+	BGT tail593
 
-one519:
+one591:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F8, F7)
 	FMOVQ 3200(R8), F2
@@ -13148,11 +13914,11 @@ one519:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one519
+	BLE one591
 
-tail521:
+tail593:
 	SUBS R4, R0, R0
-	BEQ done522
+	BEQ done594
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -13218,7 +13984,7 @@ doneLanes4:
 	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 
-done522:
+done594:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -13243,9 +14009,9 @@ TEXT ·dotSignF32(SB), NOSPLIT, $0-28
 	MOVD $0, R4
 	ADD $-32, R0, R3
 	TST R3, R3
-	BLT oneTest530
+	BLT oneTest602
 
-many528:
+many600:
 	ADD R4<<2, R6, R2
 	FLDPQ (R2), (F10, F9)
 	FMOVQ 3264(R8), F2
@@ -13322,7 +14088,7 @@ many528:
 	WORD $0x4e22ccc4 // FMLA V4.4S, V6.4S, V2.4S
 	ADD $32, R4, R4
 	CMP R3, R4
-	BLE many528
+	BLE many600
 	WORD $0x4e2ed423 // FADD V3.4S, V1.4S, V14.4S
 	WORD $0x4e2dd402 // FADD V2.4S, V0.4S, V13.4S
 	WORD $0x4e25d581 // FADD V1.4S, V12.4S, V5.4S
@@ -13330,12 +14096,12 @@ many528:
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest530:
+oneTest602:
 	ADD $-8, R0, R2
 	CMP R2, R4
-	BGT tail531
+	BGT tail603
 
-one529:
+one601:
 	ADD R4<<2, R6, R1
 	FLDPQ (R1), (F8, F7)
 	FMOVQ 3264(R8), F2
@@ -13358,11 +14124,11 @@ one529:
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	ADD $8, R4, R4
 	CMP R2, R4
-	BLE one529
+	BLE one601
 
-tail531:
+tail603:
 	SUBS R4, R0, R0
-	BEQ done532
+	BEQ done604
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -13460,7 +14226,7 @@ doneLanes4:
 	WORD $0x4e23ccc1 // FMLA V1.4S, V6.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 
-done532:
+done604:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -13486,9 +14252,9 @@ TEXT ·maxAbsF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest541
+	BLT oneTest613
 
-many539:
+many611:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R6), F0
@@ -13516,14 +14282,14 @@ many539:
 	WORD $0x4e60f4a5 // FMAX V5.2D, V5.2D, V0.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many539
+	BLE many611
 
-oneTest541:
+oneTest613:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail542
+	BGT tail614
 
-one540:
+one612:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R6), F0
@@ -13533,11 +14299,11 @@ one540:
 	WORD $0x4e60f56b // FMAX V11.2D, V11.2D, V0.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one540
+	BLE one612
 
-tail542:
+tail614:
 	SUBS R3, R0, R0
-	BEQ done543
+	BEQ done615
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -13575,7 +14341,7 @@ doneLanes2:
 	WORD $0x4e61f58c // FMAX V12.2D, V12.2D, V1.2D
 	WORD $0x4e60f56b // FMAX V11.2D, V11.2D, V0.2D
 
-done543:
+done615:
 	WORD $0x4e6af581 // FMAX V1.2D, V12.2D, V10.2D
 	WORD $0x4e69f560 // FMAX V0.2D, V11.2D, V9.2D
 	WORD $0x4e68f421 // FMAX V1.2D, V1.2D, V8.2D
@@ -13586,7 +14352,7 @@ done543:
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 
-numbers544:
+numbers616:
 	FMOVD F0, ret+16(FP)
 	RET
 
@@ -13607,9 +14373,9 @@ TEXT ·maxAbsF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest553
+	BLT oneTest625
 
-many551:
+many623:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3264(R6), F0
@@ -13637,14 +14403,14 @@ many551:
 	WORD $0x4e20f4a5 // FMAX V5.4S, V5.4S, V0.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many551
+	BLE many623
 
-oneTest553:
+oneTest625:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail554
+	BGT tail626
 
-one552:
+one624:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3264(R6), F0
@@ -13654,11 +14420,11 @@ one552:
 	WORD $0x4e20f56b // FMAX V11.4S, V11.4S, V0.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one552
+	BLE one624
 
-tail554:
+tail626:
 	SUBS R3, R0, R0
-	BEQ done555
+	BEQ done627
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -13712,7 +14478,7 @@ doneLanes2:
 	WORD $0x4e21f58c // FMAX V12.4S, V12.4S, V1.4S
 	WORD $0x4e20f56b // FMAX V11.4S, V11.4S, V0.4S
 
-done555:
+done627:
 	WORD $0x4e2af581 // FMAX V1.4S, V12.4S, V10.4S
 	WORD $0x4e29f560 // FMAX V0.4S, V11.4S, V9.4S
 	WORD $0x4e28f421 // FMAX V1.4S, V1.4S, V8.4S
@@ -13725,7 +14491,7 @@ done555:
 	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 
-numbers556:
+numbers628:
 	FMOVS F0, ret+16(FP)
 	RET
 
@@ -13739,9 +14505,9 @@ TEXT ·addConstantF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest564
+	BLT oneTest636
 
-many562:
+many634:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -13761,14 +14527,14 @@ many562:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many562
+	BLE many634
 
-oneTest564:
+oneTest636:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail565
+	BGT tail637
 
-one563:
+one635:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -13776,11 +14542,11 @@ one563:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one563
+	BLE one635
 
-tail565:
+tail637:
 	SUBS R3, R0, R0
-	BEQ done566
+	BEQ done638
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -13829,7 +14595,7 @@ someLanes3:
 
 doneLanes4:
 
-done566:
+done638:
 	RET
 
 // func addConstantF32(dst *float32, c float32, n int)
@@ -13842,9 +14608,9 @@ TEXT ·addConstantF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest574
+	BLT oneTest646
 
-many572:
+many644:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
@@ -13864,14 +14630,14 @@ many572:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many572
+	BLE many644
 
-oneTest574:
+oneTest646:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail575
+	BGT tail647
 
-one573:
+one645:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
@@ -13879,11 +14645,11 @@ one573:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one573
+	BLE one645
 
-tail575:
+tail647:
 	SUBS R3, R0, R0
-	BEQ done576
+	BEQ done648
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -13964,7 +14730,7 @@ someLanes3:
 
 doneLanes4:
 
-done576:
+done648:
 	RET
 
 // func complexSumF64(x *complex128, n int) complex128
@@ -13984,9 +14750,9 @@ TEXT ·complexSumF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest584
+	BLT oneTest656
 
-many582:
+many654:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
@@ -14002,7 +14768,7 @@ many582:
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many582
+	BLE many654
 	WORD $0x4e63d523 // FADD V3.2D, V9.2D, V3.2D
 	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
 	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
@@ -14010,23 +14776,23 @@ many582:
 	WORD $0x4e61d469 // FADD V9.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest584:
+oneTest656:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail585
+	BGT tail657
 
-one583:
+one655:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one583
+	BLE one655
 
-tail585:
+tail657:
 	SUBS R3, R0, R0
-	BEQ done586
+	BEQ done658
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -14056,7 +14822,7 @@ doneLanes2:
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done586:
+done658:
 	WORD $0x4e60d520 // FADD V0.2D, V9.2D, V0.2D
 	FMOVQ F0, ret_real+16(FP)
 	RET
@@ -14087,9 +14853,9 @@ TEXT ·complexDotF64(SB), NOSPLIT, $0-40
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest594
+	BLT oneTest666
 
-many592:
+many664:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F11, F10)
 	ADD R4<<3, R5, R1
@@ -14126,7 +14892,7 @@ many592:
 	WORD $0x4e63cd46 // FMLA V6.2D, V10.2D, V3.2D
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many592
+	BLE many664
 	WORD $0x4e73d4a5 // FADD V5.2D, V5.2D, V19.2D
 	WORD $0x4e72d424 // FADD V4.2D, V1.2D, V18.2D
 	WORD $0x4e69d5e3 // FADD V3.2D, V15.2D, V9.2D
@@ -14140,12 +14906,12 @@ many592:
 	WORD $0x4e62d482 // FADD V2.2D, V4.2D, V2.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 
-oneTest594:
+oneTest666:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail595
+	BGT tail667
 
-one593:
+one665:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F7, F6)
 	ADD R4<<3, R5, R1
@@ -14158,11 +14924,11 @@ one593:
 	WORD $0x4e63ccc0 // FMLA V0.2D, V6.2D, V3.2D
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one593
+	BLE one665
 
-tail595:
+tail667:
 	SUBS R4, R0, R0
-	BEQ done596
+	BEQ done668
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -14218,7 +14984,7 @@ doneLanes4:
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
 	WORD $0x4e63cce0 // FMLA V0.2D, V7.2D, V3.2D
 
-done596:
+done668:
 	WORD $0x4e61d4a1 // FADD V1.2D, V5.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e014022 // EXT V2.16B, V1.16B, V1.16B, 8
@@ -14245,9 +15011,9 @@ TEXT ·complexAddConstantF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest604
+	BLT oneTest676
 
-many602:
+many674:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -14267,14 +15033,14 @@ many602:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many602
+	BLE many674
 
-oneTest604:
+oneTest676:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail605
+	BGT tail677
 
-one603:
+one675:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -14282,11 +15048,11 @@ one603:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one603
+	BLE one675
 
-tail605:
+tail677:
 	SUBS R3, R0, R0
-	BEQ done606
+	BEQ done678
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -14335,7 +15101,7 @@ someLanes3:
 
 doneLanes4:
 
-done606:
+done678:
 	RET
 
 // func complexAxpyF64(alpha complex128, x *complex128, y *complex128, n int)
@@ -14355,9 +15121,9 @@ TEXT ·complexAxpyF64(SB), NOSPLIT, $0-40
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest614
+	BLT oneTest686
 
-many612:
+many684:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F5, F4)
 	WORD $0x6e0540a1 // EXT V1.16B, V5.16B, V5.16B, 8
@@ -14414,14 +15180,14 @@ many612:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many612
+	BLE many684
 
-oneTest614:
+oneTest686:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail615
+	BGT tail687
 
-one613:
+one685:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F5, F4)
 	WORD $0x6e0540a1 // EXT V1.16B, V5.16B, V5.16B, 8
@@ -14439,11 +15205,11 @@ one613:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one613
+	BLE one685
 
-tail615:
+tail687:
 	SUBS R4, R0, R0
-	BEQ done616
+	BEQ done688
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -14522,7 +15288,7 @@ someLanes5:
 
 doneLanes6:
 
-done616:
+done688:
 	RET
 
 // func complexAddProductF64(dst *complex128, sign float64, turn float64, x *complex128, y *complex128, n int)
@@ -14543,9 +15309,9 @@ TEXT ·complexAddProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R5
 	ADD $-8, R0, R4
 	TST R4, R4
-	BLT oneTest624
+	BLT oneTest696
 
-many622:
+many694:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F5, F4)
 	WORD $0x4ec578a1 // ZIP2 V1.2D, V5.2D, V5.2D
@@ -14591,14 +15357,14 @@ many622:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R5, R5
 	CMP R4, R5
-	BLE many622
+	BLE many694
 
-oneTest624:
+oneTest696:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail625
+	BGT tail697
 
-one623:
+one695:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F5, F4)
 	WORD $0x4ec578a1 // ZIP2 V1.2D, V5.2D, V5.2D
@@ -14624,11 +15390,11 @@ one623:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one623
+	BLE one695
 
-tail625:
+tail697:
 	SUBS R5, R0, R0
-	BEQ done626
+	BEQ done698
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -14735,7 +15501,7 @@ someLanes7:
 
 doneLanes8:
 
-done626:
+done698:
 	RET
 
 // func splitF64(re *float64, im *float64, z *complex128, n int)
@@ -14746,7 +15512,7 @@ TEXT ·splitF64(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R0
 	LSR $2, R0, R0
 
-loop628:
+loop700:
 	FLDPQ (R1), (F4, F5)
 	FLDPQ 32(R1), (F3, F0)
 	WORD $0x4ec33882 // ZIP1 V2.2D, V4.2D, V3.2D
@@ -14763,7 +15529,7 @@ loop628:
 	ADD $32, R2, R2
 	ADD $64, R1, R1
 	SUBS $1, R0, R0
-	BNE loop628
+	BNE loop700
 	RET
 
 // func addPartsF64(z *complex128, re *float64, im *float64, n int)
@@ -14774,7 +15540,7 @@ TEXT ·addPartsF64(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R0
 	LSR $2, R0, R0
 
-loop630:
+loop702:
 	FLDPQ (R3), (F4, F2)
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4ec13885 // ZIP1 V5.2D, V4.2D, V1.2D
@@ -14793,7 +15559,7 @@ loop630:
 	ADD $32, R2, R2
 	ADD $64, R1, R1
 	SUBS $1, R0, R0
-	BNE loop630
+	BNE loop702
 	RET
 
 // func expF64(dst *float64, x *float64, n int)
@@ -14814,9 +15580,9 @@ TEXT ·expF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest644
+	BLT oneTest716
 
-many642:
+many714:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -14973,7 +15739,7 @@ many642:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal647
+	BEQ normal719
 	FMOVQ 2240(R8), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
@@ -15032,9 +15798,9 @@ many642:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled648
+	JMP scaled720
 
-normal647:
+normal719:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -15064,20 +15830,20 @@ normal647:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled648:
+scaled720:
 	ADD R3<<3, R5, R1
 	FSTPQ (F8, F9), (R1)
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many642
+	BLE many714
 
-oneTest644:
+oneTest716:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail645
+	BGT tail717
 
-one643:
+one715:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f4e1 // FMAX V1.2D, V7.2D, V1.2D
@@ -15158,7 +15924,7 @@ one643:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal649
+	BEQ normal721
 	FMOVQ 2240(R8), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -15188,9 +15954,9 @@ one643:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled650
+	JMP scaled722
 
-normal649:
+normal721:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -15206,16 +15972,16 @@ normal649:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled650:
+scaled722:
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one643
+	BLE one715
 
-tail645:
+tail717:
 	SUBS R3, R0, R0
-	BEQ done646
+	BEQ done718
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -15320,7 +16086,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal651
+	BEQ normal723
 	FMOVQ 2240(R8), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
@@ -15350,9 +16116,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28401 // SUB V1.2D, V0.2D, V2.2D
-	JMP scaled652
+	JMP scaled724
 
-normal651:
+normal723:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -15368,7 +16134,7 @@ normal651:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc01 // FMUL V1.2D, V0.2D, V2.2D
 
-scaled652:
+scaled724:
 	ADD R3<<3, R5, R1
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes3
@@ -15390,7 +16156,7 @@ someLanes3:
 
 doneLanes4:
 
-done646:
+done718:
 	RET
 
 // func expF32(dst *float32, x *float32, n int)
@@ -15407,9 +16173,9 @@ TEXT ·expF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest662
+	BLT oneTest734
 
-many660:
+many732:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -15548,14 +16314,14 @@ many660:
 	WORD $0x6e23dc21 // FMUL V1.4S, V1.4S, V3.4S
 	WORD $0x6e22dc00 // FMUL V0.4S, V0.4S, V2.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many660
+	BLE many732
 
-oneTest662:
+oneTest734:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail663
+	BGT tail735
 
-one661:
+one733:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -15629,11 +16395,11 @@ one661:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one661
+	BLE one733
 
-tail663:
+tail735:
 	SUBS R3, R0, R0
-	BEQ done664
+	BEQ done736
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -15780,7 +16546,7 @@ someLanes3:
 
 doneLanes4:
 
-done664:
+done736:
 	RET
 
 // func expSubToF64(dst *float64, x *float64, y *float64, n int)
@@ -15802,9 +16568,9 @@ TEXT ·expSubToF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R7
 	TST R7, R7
-	BLT oneTest678
+	BLT oneTest750
 
-many676:
+many748:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F3, F2)
 	ADD R3<<3, R9, R1
@@ -15968,7 +16734,7 @@ many676:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal681
+	BEQ normal753
 	FMOVQ 2240(R5), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
@@ -16027,9 +16793,9 @@ many676:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled682
+	JMP scaled754
 
-normal681:
+normal753:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -16059,20 +16825,20 @@ normal681:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled682:
+scaled754:
 	ADD R3<<3, R4, R1
 	FSTPQ (F6, F9), (R1)
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R7, R3
-	BLE many676
+	BLE many748
 
-oneTest678:
+oneTest750:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail679
+	BGT tail751
 
-one677:
+one749:
 	ADD R3<<3, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R3<<3, R9, R1
@@ -16157,7 +16923,7 @@ one677:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal683
+	BEQ normal755
 	FMOVQ 2240(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae406 // FCMGT V6.2D, V0.2D, V10.2D
@@ -16187,9 +16953,9 @@ one677:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled684
+	JMP scaled756
 
-normal683:
+normal755:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -16205,16 +16971,16 @@ normal683:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled684:
+scaled756:
 	ADD R3<<3, R4, R1
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one677
+	BLE one749
 
-tail679:
+tail751:
 	SUBS R3, R0, R0
-	BEQ done680
+	BEQ done752
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -16343,7 +17109,7 @@ doneLanes4:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal685
+	BEQ normal757
 	FMOVQ 2240(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
@@ -16373,9 +17139,9 @@ doneLanes4:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28401 // SUB V1.2D, V0.2D, V2.2D
-	JMP scaled686
+	JMP scaled758
 
-normal685:
+normal757:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -16391,7 +17157,7 @@ normal685:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc01 // FMUL V1.2D, V0.2D, V2.2D
 
-scaled686:
+scaled758:
 	ADD R3<<3, R4, R1
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes5
@@ -16413,7 +17179,7 @@ someLanes5:
 
 doneLanes6:
 
-done680:
+done752:
 	RET
 
 // func expSubToF32(dst *float32, x *float32, y *float32, n int)
@@ -16429,9 +17195,9 @@ TEXT ·expSubToF32(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-12, R0, R3
 	TST R3, R3
-	BLT oneTest694
+	BLT oneTest766
 
-many692:
+many764:
 	ADD R4<<2, R7, R2
 	FMOVQ (R2), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -16607,14 +17373,14 @@ many692:
 	WORD $0x0e616800 // FCVTN V0.2S, V0.2D
 	WORD $0x4e616820 // FCVTN2 V0.4S, V1.2D
 	FMOVQ F0, 32(R1)
-	BLE many692
+	BLE many764
 
-oneTest694:
+oneTest766:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail695
+	BGT tail767
 
-one693:
+one765:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -16680,11 +17446,11 @@ one693:
 	FMOVQ F0, (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one693
+	BLE one765
 
-tail695:
+tail767:
 	SUBS R4, R0, R0
-	BEQ done696
+	BEQ done768
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -16809,7 +17575,7 @@ someLanes5:
 
 doneLanes6:
 
-done696:
+done768:
 	RET
 
 // func expShiftSumF64(dst *float64, x *float64, shift float64, n int) float64
@@ -16834,9 +17600,9 @@ TEXT ·expShiftSumF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest710
+	BLT oneTest782
 
-many708:
+many780:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4eead444 // FSUB V4.2D, V2.2D, V10.2D
@@ -17005,7 +17771,7 @@ many708:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal713
+	BEQ normal785
 	FMOVQ 2240(R8), F1
 	WORD $0x6ee4e432 // FCMGT V18.2D, V1.2D, V4.2D
 	WORD $0x6ef5e42d // FCMGT V13.2D, V1.2D, V21.2D
@@ -17064,9 +17830,9 @@ many708:
 	WORD $0x4e63d4c1 // FADD V1.2D, V6.2D, V3.2D
 	WORD $0x6ee48444 // SUB V4.2D, V2.2D, V4.2D
 	WORD $0x6ee38422 // SUB V2.2D, V1.2D, V3.2D
-	JMP scaled714
+	JMP scaled786
 
-normal713:
+normal785:
 	WORD $0x6f7d0484 // USHR V4.2D, V4.2D, 3
 	WORD $0x6f7d06a3 // USHR V3.2D, V21.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -17096,7 +17862,7 @@ normal713:
 	WORD $0x6e64dc44 // FMUL V4.2D, V2.2D, V4.2D
 	WORD $0x6e63dc22 // FMUL V2.2D, V1.2D, V3.2D
 
-scaled714:
+scaled786:
 	WORD $0x4e6bd4e1 // FADD V1.2D, V7.2D, V11.2D
 	WORD $0x4e6cd400 // FADD V0.2D, V0.2D, V12.2D
 	ADD R3<<3, R4, R1
@@ -17106,14 +17872,14 @@ scaled714:
 	FSTPQ (F4, F2), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many708
+	BLE many780
 
-oneTest710:
+oneTest782:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail711
+	BGT tail783
 
-one709:
+one781:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4eead442 // FSUB V2.2D, V2.2D, V10.2D
@@ -17196,7 +17962,7 @@ one709:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal715
+	BEQ normal787
 	FMOVQ 2240(R8), F1
 	WORD $0x6ef2e42c // FCMGT V12.2D, V1.2D, V18.2D
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
@@ -17226,9 +17992,9 @@ one709:
 	WORD $0x4e63d4c1 // FADD V1.2D, V6.2D, V3.2D
 	WORD $0x6ee48442 // SUB V2.2D, V2.2D, V4.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
-	JMP scaled716
+	JMP scaled788
 
-normal715:
+normal787:
 	WORD $0x6f7d0644 // USHR V4.2D, V18.2D, 3
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -17244,18 +18010,18 @@ normal715:
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 
-scaled716:
+scaled788:
 	WORD $0x4e62d4e7 // FADD V7.2D, V7.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD R3<<3, R4, R1
 	FSTPQ (F2, F1), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one709
+	BLE one781
 
-tail711:
+tail783:
 	SUBS R3, R0, R0
-	BEQ done712
+	BEQ done784
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -17362,7 +18128,7 @@ doneLanes2:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260020 // FMOV R0, S1
 	TSTW R0, R0
-	BEQ normal717
+	BEQ normal789
 	FMOVQ 2240(R8), F1
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
 	WORD $0x6eece42a // FCMGT V10.2D, V1.2D, V12.2D
@@ -17392,9 +18158,9 @@ doneLanes2:
 	WORD $0x4e63d4a1 // FADD V1.2D, V5.2D, V3.2D
 	WORD $0x6ee48444 // SUB V4.2D, V2.2D, V4.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
-	JMP scaled718
+	JMP scaled790
 
-normal717:
+normal789:
 	WORD $0x6f7d05a4 // USHR V4.2D, V13.2D, 3
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -17410,7 +18176,7 @@ normal717:
 	WORD $0x6e64dc44 // FMUL V4.2D, V2.2D, V4.2D
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 
-scaled718:
+scaled790:
 	WORD $0x4e281c82 // AND V2.16B, V4.16B, V8.16B
 	WORD $0x4e261c61 // AND V1.16B, V3.16B, V6.16B
 	WORD $0x4e62d4e7 // FADD V7.2D, V7.2D, V2.2D
@@ -17436,7 +18202,7 @@ someLanes3:
 
 doneLanes4:
 
-done712:
+done784:
 	WORD $0x4e60d4e1 // FADD V1.2D, V7.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -17461,9 +18227,9 @@ TEXT ·expShiftSumF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest726
+	BLT oneTest798
 
-many724:
+many796:
 	ADD R3<<2, R5, R1
 	FMOVQ (R1), F1
 	WORD $0x0e617822 // FCVTL V2.2D, V1
@@ -17586,14 +18352,14 @@ many724:
 	FMOVQ F1, 16(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many724
+	BLE many796
 
-oneTest726:
+oneTest798:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail727
+	BGT tail799
 
-one725:
+one797:
 	ADD R3<<2, R5, R1
 	FMOVQ (R1), F1
 	WORD $0x0e617822 // FCVTL V2.2D, V1
@@ -17657,11 +18423,11 @@ one725:
 	FMOVQ F1, (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one725
+	BLE one797
 
-tail727:
+tail799:
 	SUBS R3, R0, R0
-	BEQ done728
+	BEQ done800
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -17769,7 +18535,7 @@ someLanes3:
 
 doneLanes4:
 
-done728:
+done800:
 	WORD $0x4e60d541 // FADD V1.2D, V10.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -17797,9 +18563,9 @@ TEXT ·sumExpF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest742
+	BLT oneTest814
 
-many740:
+many812:
 	ADD R3<<3, R4, R1
 	PRFM 8192(R1), PLDL1KEEP
 	FLDPQ (R1), (F2, F1)
@@ -17969,7 +18735,7 @@ many740:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal745
+	BEQ normal817
 	FMOVQ 2240(R7), F1
 	WORD $0x6ee4e432 // FCMGT V18.2D, V1.2D, V4.2D
 	WORD $0x6ef5e42d // FCMGT V13.2D, V1.2D, V21.2D
@@ -18028,9 +18794,9 @@ many740:
 	WORD $0x4e63d4e1 // FADD V1.2D, V7.2D, V3.2D
 	WORD $0x6ee48444 // SUB V4.2D, V2.2D, V4.2D
 	WORD $0x6ee38422 // SUB V2.2D, V1.2D, V3.2D
-	JMP scaled746
+	JMP scaled818
 
-normal745:
+normal817:
 	WORD $0x6f7d0484 // USHR V4.2D, V4.2D, 3
 	WORD $0x6f7d06a3 // USHR V3.2D, V21.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -18060,21 +18826,21 @@ normal745:
 	WORD $0x6e64dc44 // FMUL V4.2D, V2.2D, V4.2D
 	WORD $0x6e63dc22 // FMUL V2.2D, V1.2D, V3.2D
 
-scaled746:
+scaled818:
 	WORD $0x4e6bd4c1 // FADD V1.2D, V6.2D, V11.2D
 	WORD $0x4e6cd400 // FADD V0.2D, V0.2D, V12.2D
 	WORD $0x4e64d426 // FADD V6.2D, V1.2D, V4.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many740
+	BLE many812
 
-oneTest742:
+oneTest814:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail743
+	BGT tail815
 
-one741:
+one813:
 	ADD R3<<3, R4, R1
 	PRFM 8192(R1), PLDL1KEEP
 	FLDPQ (R1), (F2, F1)
@@ -18158,7 +18924,7 @@ one741:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal747
+	BEQ normal819
 	FMOVQ 2240(R7), F1
 	WORD $0x6ef2e42c // FCMGT V12.2D, V1.2D, V18.2D
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
@@ -18188,9 +18954,9 @@ one741:
 	WORD $0x4e63d4e1 // FADD V1.2D, V7.2D, V3.2D
 	WORD $0x6ee48442 // SUB V2.2D, V2.2D, V4.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
-	JMP scaled748
+	JMP scaled820
 
-normal747:
+normal819:
 	WORD $0x6f7d0644 // USHR V4.2D, V18.2D, 3
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -18206,16 +18972,16 @@ normal747:
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 
-scaled748:
+scaled820:
 	WORD $0x4e62d4c6 // FADD V6.2D, V6.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one741
+	BLE one813
 
-tail743:
+tail815:
 	SUBS R3, R0, R0
-	BEQ done744
+	BEQ done816
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -18323,7 +19089,7 @@ doneLanes2:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260020 // FMOV R0, S1
 	TSTW R0, R0
-	BEQ normal749
+	BEQ normal821
 	FMOVQ 2240(R7), F1
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
 	WORD $0x6eece42a // FCMGT V10.2D, V1.2D, V12.2D
@@ -18353,9 +19119,9 @@ doneLanes2:
 	WORD $0x4e63d4a1 // FADD V1.2D, V5.2D, V3.2D
 	WORD $0x6ee48442 // SUB V2.2D, V2.2D, V4.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
-	JMP scaled750
+	JMP scaled822
 
-normal749:
+normal821:
 	WORD $0x6f7d05a4 // USHR V4.2D, V13.2D, 3
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -18371,13 +19137,13 @@ normal749:
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 
-scaled750:
+scaled822:
 	WORD $0x4e281c42 // AND V2.16B, V2.16B, V8.16B
 	WORD $0x4e271c21 // AND V1.16B, V1.16B, V7.16B
 	WORD $0x4e62d4c6 // FADD V6.2D, V6.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done744:
+done816:
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -18401,9 +19167,9 @@ TEXT ·sumExpF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest758
+	BLT oneTest830
 
-many756:
+many828:
 	ADD R3<<2, R4, R1
 	PRFM 4096(R1), PLDL1KEEP
 	FMOVQ (R1), F1
@@ -18520,14 +19286,14 @@ many756:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many756
+	BLE many828
 
-oneTest758:
+oneTest830:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail759
+	BGT tail831
 
-one757:
+one829:
 	ADD R3<<2, R4, R1
 	PRFM 4096(R1), PLDL1KEEP
 	FMOVQ (R1), F1
@@ -18588,11 +19354,11 @@ one757:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one757
+	BLE one829
 
-tail759:
+tail831:
 	SUBS R3, R0, R0
-	BEQ done760
+	BEQ done832
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -18679,7 +19445,7 @@ doneLanes2:
 	WORD $0x4e62d54a // FADD V10.2D, V10.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done760:
+done832:
 	WORD $0x4e60d541 // FADD V1.2D, V10.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -18705,9 +19471,9 @@ TEXT ·expSubAddF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R5
 	TST R5, R5
-	BLT oneTest774
+	BLT oneTest846
 
-many772:
+many844:
 	ADD R3<<3, R9, R2
 	FLDPQ (R2), (F3, F2)
 	ADD R3<<3, R4, R1
@@ -18871,7 +19637,7 @@ many772:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal777
+	BEQ normal849
 	FMOVQ 2240(R7), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
@@ -18930,9 +19696,9 @@ many772:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled778
+	JMP scaled850
 
-normal777:
+normal849:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -18962,7 +19728,7 @@ normal777:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled778:
+scaled850:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4e66d421 // FADD V1.2D, V1.2D, V6.2D
@@ -18977,14 +19743,14 @@ scaled778:
 	FSTPQ (F1, F0), 32(R2)
 	ADD $8, R3, R3
 	CMP R5, R3
-	BLE many772
+	BLE many844
 
-oneTest774:
+oneTest846:
 	ADD $-4, R0, R5
 	CMP R5, R3
-	BGT tail775
+	BGT tail847
 
-one773:
+one845:
 	ADD R3<<3, R9, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R3<<3, R4, R1
@@ -19069,7 +19835,7 @@ one773:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal779
+	BEQ normal851
 	FMOVQ 2240(R7), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae406 // FCMGT V6.2D, V0.2D, V10.2D
@@ -19099,9 +19865,9 @@ one773:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled780
+	JMP scaled852
 
-normal779:
+normal851:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -19117,7 +19883,7 @@ normal779:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled780:
+scaled852:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
@@ -19127,11 +19893,11 @@ scaled780:
 	FSTPQ (F1, F0), (R2)
 	ADD $4, R3, R3
 	CMP R5, R3
-	BLE one773
+	BLE one845
 
-tail775:
+tail847:
 	SUBS R3, R0, R0
-	BEQ done776
+	BEQ done848
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -19260,7 +20026,7 @@ doneLanes4:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal781
+	BEQ normal853
 	FMOVQ 2240(R7), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
@@ -19290,9 +20056,9 @@ doneLanes4:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled782
+	JMP scaled854
 
-normal781:
+normal853:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -19308,7 +20074,7 @@ normal781:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled782:
+scaled854:
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	ADD R3<<3, R6, R2
@@ -19373,7 +20139,7 @@ someLanes9:
 
 doneLanes10:
 
-done776:
+done848:
 	RET
 
 // func expSubAddF32(x *float32, y *float32, sum *float32, n int)
@@ -19389,9 +20155,9 @@ TEXT ·expSubAddF32(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-12, R0, R3
 	TST R3, R3
-	BLT oneTest790
+	BLT oneTest862
 
-many788:
+many860:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -19591,14 +20357,14 @@ many788:
 	WORD $0x4e616841 // FCVTN2 V1.4S, V2.2D
 	FMOVQ F1, 32(R2)
 	FMOVQ F0, 32(R1)
-	BLE many788
+	BLE many860
 
-oneTest790:
+oneTest862:
 	ADD $-4, R0, R3
 	CMP R3, R4
-	BGT tail791
+	BGT tail863
 
-one789:
+one861:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -19672,11 +20438,11 @@ one789:
 	FMOVQ F0, (R1)
 	ADD $4, R4, R4
 	CMP R3, R4
-	BLE one789
+	BLE one861
 
-tail791:
+tail863:
 	SUBS R4, R0, R0
-	BEQ done792
+	BEQ done864
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -19846,7 +20612,7 @@ someLanes9:
 
 doneLanes10:
 
-done792:
+done864:
 	RET
 
 // func logF64(dst *float64, x *float64, n int)
@@ -19859,9 +20625,9 @@ TEXT ·logF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest802
+	BLT oneTest874
 
-many800:
+many872:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F26, F25)
 	FLDPQ 32(R1), (F17, F16)
@@ -19892,7 +20658,7 @@ many800:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal805
+	BEQ normal877
 	FMOVQ 5504(R7), F0
 	WORD $0x6e60df43 // FMUL V3.2D, V26.2D, V0.2D
 	WORD $0x6e60df22 // FMUL V2.2D, V25.2D, V0.2D
@@ -20137,9 +20903,9 @@ many800:
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FSTPQ (F2, F1), 32(R1)
-	JMP stored806
+	JMP stored878
 
-normal805:
+normal877:
 	FMOVQ 4608(R7), F0
 	WORD $0x6ee08744 // SUB V4.2D, V26.2D, V0.2D
 	WORD $0x6ee08725 // SUB V5.2D, V25.2D, V0.2D
@@ -20313,17 +21079,17 @@ normal805:
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	FSTPQ (F1, F0), 32(R1)
 
-stored806:
+stored878:
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many800
+	BLE many872
 
-oneTest802:
+oneTest874:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail803
+	BGT tail875
 
-one801:
+one873:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F9, F7)
 	FMOVQ 4800(R7), F0
@@ -20341,7 +21107,7 @@ one801:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal807
+	BEQ normal879
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 5504(R7), F0
@@ -20468,9 +21234,9 @@ one801:
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
-	JMP stored808
+	JMP stored880
 
-normal807:
+normal879:
 	FMOVQ 4608(R7), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084e3 // SUB V3.2D, V7.2D, V0.2D
@@ -20562,14 +21328,14 @@ normal807:
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
 
-stored808:
+stored880:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one801
+	BLE one873
 
-tail803:
+tail875:
 	SUBS R3, R0, R0
-	BEQ done804
+	BEQ done876
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -20741,7 +21507,7 @@ someLanes3:
 
 doneLanes4:
 
-done804:
+done876:
 	RET
 
 // func logF32(dst *float32, x *float32, n int)
@@ -20754,9 +21520,9 @@ TEXT ·logF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest816
+	BLT oneTest888
 
-many814:
+many886:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F12, F11)
 	FLDPQ 32(R1), (F10, F9)
@@ -20981,14 +21747,14 @@ many814:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many814
+	BLE many886
 
-oneTest816:
+oneTest888:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail817
+	BGT tail889
 
-one815:
+one887:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F10, F9)
 	FMOVQ 6656(R7), F0
@@ -21103,11 +21869,11 @@ one815:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one815
+	BLE one887
 
-tail817:
+tail889:
 	SUBS R3, R0, R0
-	BEQ done818
+	BEQ done890
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -21295,7 +22061,7 @@ someLanes3:
 
 doneLanes4:
 
-done818:
+done890:
 	RET
 
 // func sinCosF64(n int, sin *float64, cos *float64, x *float64) int
@@ -21309,9 +22075,9 @@ TEXT ·sinCosF64(SB), NOSPLIT, $48-40
 	MOVD $0, R3
 	ADD $-12, R2, R7
 	TST R7, R7
-	BLT oneTest834
+	BLT oneTest906
 
-many832:
+many904:
 	ADD R3<<3, R8, R0
 	FLDPQ (R0), (F4, F9)
 	FMOVQ 3200(R6), F1
@@ -21327,11 +22093,11 @@ many832:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok837
+	BEQ ok909
 	MOVD R3, ret+32(FP)
-	JMP done831
+	JMP done903
 
-ok837:
+ok909:
 	ADD R3<<3, R8, R0
 	FLDPQ 32(R0), (F8, F7)
 	FMOVQ 3200(R6), F1
@@ -21347,11 +22113,11 @@ ok837:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok838
+	BEQ ok910
 	MOVD R3, ret+32(FP)
-	JMP done831
+	JMP done903
 
-ok838:
+ok910:
 	ADD R3<<3, R8, R0
 	FLDPQ 64(R0), (F16, F6)
 	FMOVQ 3200(R6), F1
@@ -21367,11 +22133,11 @@ ok838:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok839
+	BEQ ok911
 	MOVD R3, ret+32(FP)
-	JMP done831
+	JMP done903
 
-ok839:
+ok911:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dc82 // FMUL V2.2D, V4.2D, V0.2D
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
@@ -21766,14 +22532,14 @@ ok839:
 	WORD $0x6e211ca1 // EOR V1.16B, V5.16B, V1.16B
 	WORD $0x6e201c80 // EOR V0.16B, V4.16B, V0.16B
 	FSTPQ (F1, F0), 64(R0)
-	BLE many832
+	BLE many904
 
-oneTest834:
+oneTest906:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail835
+	BGT tail907
 
-one833:
+one905:
 	ADD R3<<3, R8, R0
 	FLDPQ (R0), (F5, F4)
 	FMOVQ 3200(R6), F1
@@ -21789,11 +22555,11 @@ one833:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok840
+	BEQ ok912
 	MOVD R3, ret+32(FP)
-	JMP done831
+	JMP done903
 
-ok840:
+ok912:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -21933,11 +22699,11 @@ ok840:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one833
+	BLE one905
 
-tail835:
+tail907:
 	SUBS R3, R2, R0
-	BEQ done836
+	BEQ done908
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -21977,11 +22743,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok841
+	BEQ ok913
 	MOVD R3, ret+32(FP)
-	JMP done831
+	JMP done903
 
-ok841:
+ok913:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -22156,10 +22922,10 @@ someLanes5:
 
 doneLanes6:
 
-done836:
+done908:
 	MOVD R2, ret+32(FP)
 
-done831:
+done903:
 	RET
 
 // func sinCosF32(n int, sin *float32, cos *float32, x *float32) int
@@ -22173,9 +22939,9 @@ TEXT ·sinCosF32(SB), NOSPLIT, $48-40
 	MOVD $0, R3
 	ADD $-12, R2, R7
 	TST R7, R7
-	BLT oneTest850
+	BLT oneTest922
 
-many848:
+many920:
 	ADD R3<<2, R8, R0
 	FMOVQ (R0), F0
 	WORD $0x0e617804 // FCVTL V4.2D, V0
@@ -22193,11 +22959,11 @@ many848:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok853
+	BEQ ok925
 	MOVD R3, ret+32(FP)
-	JMP done847
+	JMP done919
 
-ok853:
+ok925:
 	ADD R3<<2, R8, R0
 	FMOVQ 16(R0), F0
 	WORD $0x0e617808 // FCVTL V8.2D, V0
@@ -22215,11 +22981,11 @@ ok853:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok854
+	BEQ ok926
 	MOVD R3, ret+32(FP)
-	JMP done847
+	JMP done919
 
-ok854:
+ok926:
 	ADD R3<<2, R8, R0
 	FMOVQ 32(R0), F0
 	WORD $0x0e617810 // FCVTL V16.2D, V0
@@ -22237,11 +23003,11 @@ ok854:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok855
+	BEQ ok927
 	MOVD R3, ret+32(FP)
-	JMP done847
+	JMP done919
 
-ok855:
+ok927:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dc82 // FMUL V2.2D, V4.2D, V0.2D
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
@@ -22648,14 +23414,14 @@ ok855:
 	WORD $0x0e616840 // FCVTN V0.2S, V2.2D
 	WORD $0x4e616820 // FCVTN2 V0.4S, V1.2D
 	FMOVQ F0, 32(R0)
-	BLE many848
+	BLE many920
 
-oneTest850:
+oneTest922:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail851
+	BGT tail923
 
-one849:
+one921:
 	ADD R3<<2, R8, R0
 	FMOVQ (R0), F0
 	WORD $0x0e617805 // FCVTL V5.2D, V0
@@ -22673,11 +23439,11 @@ one849:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok856
+	BEQ ok928
 	MOVD R3, ret+32(FP)
-	JMP done847
+	JMP done919
 
-ok856:
+ok928:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -22821,11 +23587,11 @@ ok856:
 	FMOVQ F0, (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one849
+	BLE one921
 
-tail851:
+tail923:
 	SUBS R3, R2, R0
-	BEQ done852
+	BEQ done924
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -22866,11 +23632,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok857
+	BEQ ok929
 	MOVD R3, ret+32(FP)
-	JMP done847
+	JMP done919
 
-ok857:
+ok929:
 	FMOVQ 6912(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -23049,10 +23815,10 @@ someLanes5:
 
 doneLanes6:
 
-done852:
+done924:
 	MOVD R2, ret+32(FP)
 
-done847:
+done919:
 	RET
 
 // func sinF64(n int, dst *float64, x *float64) int
@@ -23065,9 +23831,9 @@ TEXT ·sinF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest867
+	BLT oneTest939
 
-many865:
+many937:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -23093,11 +23859,11 @@ many865:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok870
+	BEQ ok942
 	MOVD R3, ret+24(FP)
-	JMP done864
+	JMP done936
 
-ok870:
+ok942:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -23284,14 +24050,14 @@ ok870:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many865
+	BLE many937
 
-oneTest867:
+oneTest939:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail868
+	BGT tail940
 
-one866:
+one938:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -23306,11 +24072,11 @@ one866:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok871
+	BEQ ok943
 	MOVD R3, ret+24(FP)
-	JMP done864
+	JMP done936
 
-ok871:
+ok943:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R5), F1
@@ -23406,11 +24172,11 @@ ok871:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one866
+	BLE one938
 
-tail868:
+tail940:
 	SUBS R3, R2, R0
-	BEQ done869
+	BEQ done941
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -23449,11 +24215,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok872
+	BEQ ok944
 	MOVD R3, ret+24(FP)
-	JMP done864
+	JMP done936
 
-ok872:
+ok944:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<3, R6, R1
@@ -23586,10 +24352,10 @@ someLanes5:
 
 doneLanes6:
 
-done869:
+done941:
 	MOVD R2, ret+24(FP)
 
-done864:
+done936:
 	RET
 
 // func sinF32(n int, dst *float32, x *float32) int
@@ -23602,9 +24368,9 @@ TEXT ·sinF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest885
+	BLT oneTest957
 
-many883:
+many955:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -23630,11 +24396,11 @@ many883:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok888
+	BEQ ok960
 	MOVD R3, ret+24(FP)
-	JMP done882
+	JMP done954
 
-ok888:
+ok960:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -23773,14 +24539,14 @@ ok888:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many883
+	BLE many955
 
-oneTest885:
+oneTest957:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail886
+	BGT tail958
 
-one884:
+one956:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -23795,11 +24561,11 @@ one884:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok889
+	BEQ ok961
 	MOVD R3, ret+24(FP)
-	JMP done882
+	JMP done954
 
-ok889:
+ok961:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R5), F1
@@ -23871,11 +24637,11 @@ ok889:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one884
+	BLE one956
 
-tail886:
+tail958:
 	SUBS R3, R2, R0
-	BEQ done887
+	BEQ done959
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -23930,11 +24696,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok890
+	BEQ ok962
 	MOVD R3, ret+24(FP)
-	JMP done882
+	JMP done954
 
-ok890:
+ok962:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<2, R6, R1
@@ -24075,10 +24841,10 @@ someLanes5:
 
 doneLanes6:
 
-done887:
+done959:
 	MOVD R2, ret+24(FP)
 
-done882:
+done954:
 	RET
 
 // func cosF64(n int, dst *float64, x *float64) int
@@ -24091,9 +24857,9 @@ TEXT ·cosF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest903
+	BLT oneTest975
 
-many901:
+many973:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -24119,11 +24885,11 @@ many901:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok906
+	BEQ ok978
 	MOVD R3, ret+24(FP)
-	JMP done900
+	JMP done972
 
-ok906:
+ok978:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -24310,14 +25076,14 @@ ok906:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many901
+	BLE many973
 
-oneTest903:
+oneTest975:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail904
+	BGT tail976
 
-one902:
+one974:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -24332,11 +25098,11 @@ one902:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok907
+	BEQ ok979
 	MOVD R3, ret+24(FP)
-	JMP done900
+	JMP done972
 
-ok907:
+ok979:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R5), F1
@@ -24432,11 +25198,11 @@ ok907:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one902
+	BLE one974
 
-tail904:
+tail976:
 	SUBS R3, R2, R0
-	BEQ done905
+	BEQ done977
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -24475,11 +25241,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok908
+	BEQ ok980
 	MOVD R3, ret+24(FP)
-	JMP done900
+	JMP done972
 
-ok908:
+ok980:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<3, R6, R1
@@ -24612,10 +25378,10 @@ someLanes5:
 
 doneLanes6:
 
-done905:
+done977:
 	MOVD R2, ret+24(FP)
 
-done900:
+done972:
 	RET
 
 // func cosF32(n int, dst *float32, x *float32) int
@@ -24628,9 +25394,9 @@ TEXT ·cosF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest921
+	BLT oneTest993
 
-many919:
+many991:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -24656,11 +25422,11 @@ many919:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok924
+	BEQ ok996
 	MOVD R3, ret+24(FP)
-	JMP done918
+	JMP done990
 
-ok924:
+ok996:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -24799,14 +25565,14 @@ ok924:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many919
+	BLE many991
 
-oneTest921:
+oneTest993:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail922
+	BGT tail994
 
-one920:
+one992:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -24821,11 +25587,11 @@ one920:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok925
+	BEQ ok997
 	MOVD R3, ret+24(FP)
-	JMP done918
+	JMP done990
 
-ok925:
+ok997:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R5), F1
@@ -24897,11 +25663,11 @@ ok925:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one920
+	BLE one992
 
-tail922:
+tail994:
 	SUBS R3, R2, R0
-	BEQ done923
+	BEQ done995
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -24956,11 +25722,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok926
+	BEQ ok998
 	MOVD R3, ret+24(FP)
-	JMP done918
+	JMP done990
 
-ok926:
+ok998:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<2, R6, R1
@@ -25101,10 +25867,10 @@ someLanes5:
 
 doneLanes6:
 
-done923:
+done995:
 	MOVD R2, ret+24(FP)
 
-done918:
+done990:
 	RET
 
 // func tanF64(n int, y *float64, d *float64, x *float64) int
@@ -25118,9 +25884,9 @@ TEXT ·tanF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest939
+	BLT oneTest1011
 
-many937:
+many1009:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -25146,11 +25912,11 @@ many937:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok942
+	BEQ ok1014
 	MOVD R3, ret+32(FP)
-	JMP done936
+	JMP done1008
 
-ok942:
+ok1014:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F19, F18)
 	FLDPQ 32(R0), (F17, F16)
@@ -25354,14 +26120,14 @@ ok942:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many937
+	BLE many1009
 
-oneTest939:
+oneTest1011:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail940
+	BGT tail1012
 
-one938:
+one1010:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -25376,11 +26142,11 @@ one938:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok943
+	BEQ ok1015
 	MOVD R3, ret+32(FP)
-	JMP done936
+	JMP done1008
 
-ok943:
+ok1015:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 6912(R6), F1
@@ -25485,11 +26251,11 @@ ok943:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one938
+	BLE one1010
 
-tail940:
+tail1012:
 	SUBS R3, R2, R0
-	BEQ done941
+	BEQ done1013
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -25528,11 +26294,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok944
+	BEQ ok1016
 	MOVD R3, ret+32(FP)
-	JMP done936
+	JMP done1008
 
-ok944:
+ok1016:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -25692,10 +26458,10 @@ someLanes7:
 
 doneLanes8:
 
-done941:
+done1013:
 	MOVD R2, ret+32(FP)
 
-done936:
+done1008:
 	RET
 
 // func tanF32(n int, y *float32, d *float32, x *float32) int
@@ -25709,9 +26475,9 @@ TEXT ·tanF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest957
+	BLT oneTest1029
 
-many955:
+many1027:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -25737,11 +26503,11 @@ many955:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok960
+	BEQ ok1032
 	MOVD R3, ret+32(FP)
-	JMP done954
+	JMP done1026
 
-ok960:
+ok1032:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F19, F18)
 	FLDPQ 32(R0), (F17, F16)
@@ -25897,14 +26663,14 @@ ok960:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many955
+	BLE many1027
 
-oneTest957:
+oneTest1029:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail958
+	BGT tail1030
 
-one956:
+one1028:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -25919,11 +26685,11 @@ one956:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok961
+	BEQ ok1033
 	MOVD R3, ret+32(FP)
-	JMP done954
+	JMP done1026
 
-ok961:
+ok1033:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 8768(R6), F1
@@ -26004,11 +26770,11 @@ ok961:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one956
+	BLE one1028
 
-tail958:
+tail1030:
 	SUBS R3, R2, R0
-	BEQ done959
+	BEQ done1031
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -26063,11 +26829,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok962
+	BEQ ok1034
 	MOVD R3, ret+32(FP)
-	JMP done954
+	JMP done1026
 
-ok962:
+ok1034:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -26251,10 +27017,10 @@ someLanes7:
 
 doneLanes8:
 
-done959:
+done1031:
 	MOVD R2, ret+32(FP)
 
-done954:
+done1026:
 	RET
 
 // func expm1F64(y *float64, d *float64, x *float64, n int)
@@ -26273,9 +27039,9 @@ TEXT ·expm1F64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest972
+	BLT oneTest1044
 
-many970:
+many1042:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F5, F8)
 	FMOVQ 2048(R9), F0
@@ -26548,14 +27314,14 @@ many970:
 	FSTPQ (F5, F0), 32(R2)
 	FSTPQ (F12, F11), (R1)
 	FSTPQ (F14, F13), 32(R1)
-	BLE many970
+	BLE many1042
 
-oneTest972:
+oneTest1044:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail973
+	BGT tail1045
 
-one971:
+one1043:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F13, F12)
 	FMOVQ 2048(R9), F0
@@ -26697,11 +27463,11 @@ one971:
 	FSTPQ (F11, F10), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one971
+	BLE one1043
 
-tail973:
+tail1045:
 	SUBS R4, R0, R0
-	BEQ done974
+	BEQ done1046
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -26902,7 +27668,7 @@ someLanes5:
 
 doneLanes6:
 
-done974:
+done1046:
 	RET
 
 // func expm1F32(y *float32, d *float32, x *float32, n int)
@@ -26920,9 +27686,9 @@ TEXT ·expm1F32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest984
+	BLT oneTest1056
 
-many982:
+many1054:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F14, F9)
 	FMOVQ 3008(R7), F2
@@ -27132,14 +27898,14 @@ many982:
 	FSTPQ (F1, F0), 32(R4)
 	FSTPQ (F13, F12), (R1)
 	FSTPQ (F11, F10), 32(R1)
-	BLE many982
+	BLE many1054
 
-oneTest984:
+oneTest1056:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail985
+	BGT tail1057
 
-one983:
+one1055:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 3008(R7), F0
@@ -27248,11 +28014,11 @@ one983:
 	FSTPQ (F10, F9), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one983
+	BLE one1055
 
-tail985:
+tail1057:
 	SUBS R2, R0, R0
-	BEQ done986
+	BEQ done1058
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -27468,7 +28234,7 @@ someLanes5:
 
 doneLanes6:
 
-done986:
+done1058:
 	RET
 
 // func log1pF64(y *float64, d *float64, x *float64, n int)
@@ -27482,9 +28248,9 @@ TEXT ·log1pF64(SB), NOSPLIT, $176-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest996
+	BLT oneTest1068
 
-many994:
+many1066:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F24, F23)
 	FMOVQ 3392(R9), F0
@@ -27817,14 +28583,14 @@ many994:
 	WORD $0x6e72fc01 // FDIV V1.2D, V0.2D, V18.2D
 	WORD $0x6e71fc00 // FDIV V0.2D, V0.2D, V17.2D
 	FSTPQ (F1, F0), 32(R1)
-	BLE many994
+	BLE many1066
 
-oneTest996:
+oneTest1068:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail997
+	BGT tail1069
 
-one995:
+one1067:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F14, F13)
 	FMOVQ 3392(R9), F0
@@ -27987,11 +28753,11 @@ one995:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one995
+	BLE one1067
 
-tail997:
+tail1069:
 	SUBS R4, R0, R0
-	BEQ done998
+	BEQ done1070
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -28213,7 +28979,7 @@ someLanes5:
 
 doneLanes6:
 
-done998:
+done1070:
 	RET
 
 // func log1pF32(y *float32, d *float32, x *float32, n int)
@@ -28227,9 +28993,9 @@ TEXT ·log1pF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest1008
+	BLT oneTest1080
 
-many1006:
+many1078:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F5, F2)
 	FMOVQ 3520(R7), F0
@@ -28499,14 +29265,14 @@ many1006:
 	WORD $0x6e24fc01 // FDIV V1.4S, V0.4S, V4.4S
 	WORD $0x6e23fc00 // FDIV V0.4S, V0.4S, V3.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1006
+	BLE many1078
 
-oneTest1008:
+oneTest1080:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1009
+	BGT tail1081
 
-one1007:
+one1079:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 3520(R7), F0
@@ -28651,11 +29417,11 @@ one1007:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1007
+	BLE one1079
 
-tail1009:
+tail1081:
 	SUBS R2, R0, R0
-	BEQ done1010
+	BEQ done1082
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -28907,7 +29673,7 @@ someLanes5:
 
 doneLanes6:
 
-done1010:
+done1082:
 	RET
 
 // func erfF64(y *float64, d *float64, x *float64, n int)
@@ -28926,9 +29692,9 @@ TEXT ·erfF64(SB), NOSPLIT, $96-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest1020
+	BLT oneTest1092
 
-many1018:
+many1090:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 80(RSP)
@@ -29491,14 +30257,14 @@ many1018:
 	WORD $0x6e60dda1 // FMUL V1.2D, V13.2D, V0.2D
 	WORD $0x6e60dd80 // FMUL V0.2D, V12.2D, V0.2D
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1018
+	BLE many1090
 
-oneTest1020:
+oneTest1092:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail1021
+	BGT tail1093
 
-one1019:
+one1091:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F13, F12)
 	FMOVQ 3200(R9), F0
@@ -29783,11 +30549,11 @@ one1019:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one1019
+	BLE one1091
 
-tail1021:
+tail1093:
 	SUBS R4, R0, R0
-	BEQ done1022
+	BEQ done1094
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -30131,7 +30897,7 @@ someLanes5:
 
 doneLanes6:
 
-done1022:
+done1094:
 	RET
 
 // func erfF32(y *float32, d *float32, x *float32, n int)
@@ -30149,9 +30915,9 @@ TEXT ·erfF32(SB), NOSPLIT, $112-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest1032
+	BLT oneTest1104
 
-many1030:
+many1102:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 96(RSP)
@@ -30504,14 +31270,14 @@ many1030:
 	WORD $0x6e20dd61 // FMUL V1.4S, V11.4S, V0.4S
 	WORD $0x6e20dd40 // FMUL V0.4S, V10.4S, V0.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1030
+	BLE many1102
 
-oneTest1032:
+oneTest1104:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1033
+	BGT tail1105
 
-one1031:
+one1103:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 3264(R7), F0
@@ -30690,11 +31456,11 @@ one1031:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1031
+	BLE one1103
 
-tail1033:
+tail1105:
 	SUBS R2, R0, R0
-	BEQ done1034
+	BEQ done1106
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -30980,7 +31746,7 @@ someLanes5:
 
 doneLanes6:
 
-done1034:
+done1106:
 	RET
 
 // func aboveF64(n int, x *float64, bound float64) int
@@ -30994,9 +31760,9 @@ TEXT ·aboveF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1047
+	BLT oneTest1119
 
-many1045:
+many1117:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F1)
 	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
@@ -31028,21 +31794,21 @@ many1045:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1050
+	BEQ ok1122
 	MOVD R3, ret+24(FP)
-	JMP done1044
+	JMP done1116
 
-ok1050:
+ok1122:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1045
+	BLE many1117
 
-oneTest1047:
+oneTest1119:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1048
+	BGT tail1120
 
-one1046:
+one1118:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
@@ -31053,18 +31819,18 @@ one1046:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1051
+	BEQ ok1123
 	MOVD R3, ret+24(FP)
-	JMP done1044
+	JMP done1116
 
-ok1051:
+ok1123:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1046
+	BLE one1118
 
-tail1048:
+tail1120:
 	SUBS R3, R2, R0
-	BEQ done1049
+	BEQ done1121
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -31104,16 +31870,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1052
+	BEQ ok1124
 	MOVD R3, ret+24(FP)
-	JMP done1044
+	JMP done1116
 
-ok1052:
+ok1124:
 
-done1049:
+done1121:
 	MOVD R2, ret+24(FP)
 
-done1044:
+done1116:
 	RET
 
 // func aboveF32(n int, x *float32, bound float32) int
@@ -31127,9 +31893,9 @@ TEXT ·aboveF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest1065
+	BLT oneTest1137
 
-many1063:
+many1135:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F1)
 	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
@@ -31161,21 +31927,21 @@ many1063:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1068
+	BEQ ok1140
 	MOVD R3, ret+24(FP)
-	JMP done1062
+	JMP done1134
 
-ok1068:
+ok1140:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many1063
+	BLE many1135
 
-oneTest1065:
+oneTest1137:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1066
+	BGT tail1138
 
-one1064:
+one1136:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
@@ -31186,18 +31952,18 @@ one1064:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1069
+	BEQ ok1141
 	MOVD R3, ret+24(FP)
-	JMP done1062
+	JMP done1134
 
-ok1069:
+ok1141:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1064
+	BLE one1136
 
-tail1066:
+tail1138:
 	SUBS R3, R2, R0
-	BEQ done1067
+	BEQ done1139
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -31253,16 +32019,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1070
+	BEQ ok1142
 	MOVD R3, ret+24(FP)
-	JMP done1062
+	JMP done1134
 
-ok1070:
+ok1142:
 
-done1067:
+done1139:
 	MOVD R2, ret+24(FP)
 
-done1062:
+done1134:
 	RET
 
 // func nonzeroF64(n int, x *float64) int
@@ -31275,9 +32041,9 @@ TEXT ·nonzeroF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1083
+	BLT oneTest1155
 
-many1081:
+many1153:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e66e423 // FCMEQ V3.2D, V1.2D, V6.2D
@@ -31301,21 +32067,21 @@ many1081:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1086
+	BEQ ok1158
 	MOVD R3, ret+16(FP)
-	JMP done1080
+	JMP done1152
 
-ok1086:
+ok1158:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1081
+	BLE many1153
 
-oneTest1083:
+oneTest1155:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1084
+	BGT tail1156
 
-one1082:
+one1154:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e66e421 // FCMEQ V1.2D, V1.2D, V6.2D
@@ -31324,18 +32090,18 @@ one1082:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1087
+	BEQ ok1159
 	MOVD R3, ret+16(FP)
-	JMP done1080
+	JMP done1152
 
-ok1087:
+ok1159:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1082
+	BLE one1154
 
-tail1084:
+tail1156:
 	SUBS R3, R2, R0
-	BEQ done1085
+	BEQ done1157
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -31373,16 +32139,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1088
+	BEQ ok1160
 	MOVD R3, ret+16(FP)
-	JMP done1080
+	JMP done1152
 
-ok1088:
+ok1160:
 
-done1085:
+done1157:
 	MOVD R2, ret+16(FP)
 
-done1080:
+done1152:
 	RET
 
 // func nonzeroF32(n int, x *float32) int
@@ -31395,9 +32161,9 @@ TEXT ·nonzeroF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest1101
+	BLT oneTest1173
 
-many1099:
+many1171:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e26e423 // FCMEQ V3.4S, V1.4S, V6.4S
@@ -31421,21 +32187,21 @@ many1099:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1104
+	BEQ ok1176
 	MOVD R3, ret+16(FP)
-	JMP done1098
+	JMP done1170
 
-ok1104:
+ok1176:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many1099
+	BLE many1171
 
-oneTest1101:
+oneTest1173:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1102
+	BGT tail1174
 
-one1100:
+one1172:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e26e421 // FCMEQ V1.4S, V1.4S, V6.4S
@@ -31444,18 +32210,18 @@ one1100:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1105
+	BEQ ok1177
 	MOVD R3, ret+16(FP)
-	JMP done1098
+	JMP done1170
 
-ok1105:
+ok1177:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1100
+	BLE one1172
 
-tail1102:
+tail1174:
 	SUBS R3, R2, R0
-	BEQ done1103
+	BEQ done1175
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -31509,16 +32275,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1106
+	BEQ ok1178
 	MOVD R3, ret+16(FP)
-	JMP done1098
+	JMP done1170
 
-ok1106:
+ok1178:
 
-done1103:
+done1175:
 	MOVD R2, ret+16(FP)
 
-done1098:
+done1170:
 	RET
 
 // func smallerF64(n int, x *float64, bound float64) int
@@ -31532,9 +32298,9 @@ TEXT ·smallerF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1119
+	BLT oneTest1191
 
-many1117:
+many1189:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -31578,21 +32344,21 @@ many1117:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1122
+	BEQ ok1194
 	MOVD R3, ret+24(FP)
-	JMP done1116
+	JMP done1188
 
-ok1122:
+ok1194:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1117
+	BLE many1189
 
-oneTest1119:
+oneTest1191:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1120
+	BGT tail1192
 
-one1118:
+one1190:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R6), F1
@@ -31606,18 +32372,18 @@ one1118:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1123
+	BEQ ok1195
 	MOVD R3, ret+24(FP)
-	JMP done1116
+	JMP done1188
 
-ok1123:
+ok1195:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1118
+	BLE one1190
 
-tail1120:
+tail1192:
 	SUBS R3, R2, R0
-	BEQ done1121
+	BEQ done1193
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -31660,16 +32426,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1124
+	BEQ ok1196
 	MOVD R3, ret+24(FP)
-	JMP done1116
+	JMP done1188
 
-ok1124:
+ok1196:
 
-done1121:
+done1193:
 	MOVD R2, ret+24(FP)
 
-done1116:
+done1188:
 	RET
 
 // func smallerF32(n int, x *float32, bound float32) int
@@ -31683,9 +32449,9 @@ TEXT ·smallerF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest1137
+	BLT oneTest1209
 
-many1135:
+many1207:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -31729,21 +32495,21 @@ many1135:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1140
+	BEQ ok1212
 	MOVD R3, ret+24(FP)
-	JMP done1134
+	JMP done1206
 
-ok1140:
+ok1212:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many1135
+	BLE many1207
 
-oneTest1137:
+oneTest1209:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1138
+	BGT tail1210
 
-one1136:
+one1208:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -31757,18 +32523,18 @@ one1136:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1141
+	BEQ ok1213
 	MOVD R3, ret+24(FP)
-	JMP done1134
+	JMP done1206
 
-ok1141:
+ok1213:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1136
+	BLE one1208
 
-tail1138:
+tail1210:
 	SUBS R3, R2, R0
-	BEQ done1139
+	BEQ done1211
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -31827,16 +32593,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1142
+	BEQ ok1214
 	MOVD R3, ret+24(FP)
-	JMP done1134
+	JMP done1206
 
-ok1142:
+ok1214:
 
-done1139:
+done1211:
 	MOVD R2, ret+24(FP)
 
-done1134:
+done1206:
 	RET
 
 // func sqrtF64(dst *float64, x *float64, n int)
@@ -31848,9 +32614,9 @@ TEXT ·sqrtF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1153
+	BGT tail1225
 
-one1151:
+one1223:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f821 // FSQRT V1.2D, V1.2D
@@ -31859,11 +32625,11 @@ one1151:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1151
+	BLE one1223
 
-tail1153:
+tail1225:
 	SUBS R3, R0, R0
-	BEQ done1154
+	BEQ done1226
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -31913,7 +32679,7 @@ someLanes3:
 
 doneLanes4:
 
-done1154:
+done1226:
 	RET
 
 // func sqrtF32(dst *float32, x *float32, n int)
@@ -31925,9 +32691,9 @@ TEXT ·sqrtF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1165
+	BGT tail1237
 
-one1163:
+one1235:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f821 // FSQRT V1.4S, V1.4S
@@ -31936,11 +32702,11 @@ one1163:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1163
+	BLE one1235
 
-tail1165:
+tail1237:
 	SUBS R3, R0, R0
-	BEQ done1166
+	BEQ done1238
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -32022,7 +32788,7 @@ someLanes3:
 
 doneLanes4:
 
-done1166:
+done1238:
 	RET
 
 // func absF64(dst *float64, x *float64, n int)
@@ -32035,9 +32801,9 @@ TEXT ·absF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1177
+	BGT tail1249
 
-one1175:
+one1247:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R7), F0
@@ -32047,11 +32813,11 @@ one1175:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1175
+	BLE one1247
 
-tail1177:
+tail1249:
 	SUBS R3, R0, R0
-	BEQ done1178
+	BEQ done1250
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -32102,7 +32868,7 @@ someLanes3:
 
 doneLanes4:
 
-done1178:
+done1250:
 	RET
 
 // func absF32(dst *float32, x *float32, n int)
@@ -32115,9 +32881,9 @@ TEXT ·absF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1189
+	BGT tail1261
 
-one1187:
+one1259:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3264(R7), F0
@@ -32127,11 +32893,11 @@ one1187:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1187
+	BLE one1259
 
-tail1189:
+tail1261:
 	SUBS R3, R0, R0
-	BEQ done1190
+	BEQ done1262
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -32214,7 +32980,7 @@ someLanes3:
 
 doneLanes4:
 
-done1190:
+done1262:
 	RET
 
 // func signF64(dst *float64, x *float64, n int)
@@ -32227,9 +32993,9 @@ TEXT ·signF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1201
+	BGT tail1273
 
-one1199:
+one1271:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3200(R7), F0
@@ -32250,11 +33016,11 @@ one1199:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1199
+	BLE one1271
 
-tail1201:
+tail1273:
 	SUBS R3, R0, R0
-	BEQ done1202
+	BEQ done1274
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -32316,7 +33082,7 @@ someLanes3:
 
 doneLanes4:
 
-done1202:
+done1274:
 	RET
 
 // func signF32(dst *float32, x *float32, n int)
@@ -32329,9 +33095,9 @@ TEXT ·signF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1213
+	BGT tail1285
 
-one1211:
+one1283:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3264(R7), F0
@@ -32352,11 +33118,11 @@ one1211:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1211
+	BLE one1283
 
-tail1213:
+tail1285:
 	SUBS R3, R0, R0
-	BEQ done1214
+	BEQ done1286
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -32450,7 +33216,7 @@ someLanes3:
 
 doneLanes4:
 
-done1214:
+done1286:
 	RET
 
 // func recipF64(dst *float64, x *float64, n int)
@@ -32463,9 +33229,9 @@ TEXT ·recipF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1225
+	BGT tail1297
 
-one1223:
+one1295:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3392(R7), F0
@@ -32475,11 +33241,11 @@ one1223:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1223
+	BLE one1295
 
-tail1225:
+tail1297:
 	SUBS R3, R0, R0
-	BEQ done1226
+	BEQ done1298
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -32530,7 +33296,7 @@ someLanes3:
 
 doneLanes4:
 
-done1226:
+done1298:
 	RET
 
 // func recipF32(dst *float32, x *float32, n int)
@@ -32543,9 +33309,9 @@ TEXT ·recipF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1237
+	BGT tail1309
 
-one1235:
+one1307:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3520(R7), F0
@@ -32555,11 +33321,11 @@ one1235:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1235
+	BLE one1307
 
-tail1237:
+tail1309:
 	SUBS R3, R0, R0
-	BEQ done1238
+	BEQ done1310
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -32642,7 +33408,7 @@ someLanes3:
 
 doneLanes4:
 
-done1238:
+done1310:
 	RET
 
 // func addExpF64(dst *float64, sign float64, x *float64, n int)
@@ -32665,9 +33431,9 @@ TEXT ·addExpF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1252
+	BLT oneTest1324
 
-many1250:
+many1322:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -32828,7 +33594,7 @@ many1250:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1255
+	BEQ normal1327
 	FMOVQ 2240(R8), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
@@ -32887,9 +33653,9 @@ many1250:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled1256
+	JMP scaled1328
 
-normal1255:
+normal1327:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -32919,7 +33685,7 @@ normal1255:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled1256:
+scaled1328:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e69cce1 // FMLA V1.2D, V7.2D, V9.2D
@@ -32931,14 +33697,14 @@ scaled1256:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1250
+	BLE many1322
 
-oneTest1252:
+oneTest1324:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1253
+	BGT tail1325
 
-one1251:
+one1323:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f501 // FMAX V1.2D, V8.2D, V1.2D
@@ -33019,7 +33785,7 @@ one1251:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1257
+	BEQ normal1329
 	FMOVQ 2240(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -33049,9 +33815,9 @@ one1251:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled1258
+	JMP scaled1330
 
-normal1257:
+normal1329:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -33067,7 +33833,7 @@ normal1257:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled1258:
+scaled1330:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
@@ -33075,11 +33841,11 @@ scaled1258:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1251
+	BLE one1323
 
-tail1253:
+tail1325:
 	SUBS R3, R0, R0
-	BEQ done1254
+	BEQ done1326
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -33184,7 +33950,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1259
+	BEQ normal1331
 	FMOVQ 2240(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -33214,9 +33980,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled1260
+	JMP scaled1332
 
-normal1259:
+normal1331:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -33232,7 +33998,7 @@ normal1259:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled1260:
+scaled1332:
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R3<<3, R5, R1
@@ -33277,7 +34043,7 @@ someLanes5:
 
 doneLanes6:
 
-done1254:
+done1326:
 	RET
 
 // func addExpF32(dst *float32, sign float32, x *float32, n int)
@@ -33296,9 +34062,9 @@ TEXT ·addExpF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1270
+	BLT oneTest1342
 
-many1268:
+many1340:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -33443,14 +34209,14 @@ many1268:
 	WORD $0x6e24dc62 // FMUL V2.4S, V3.4S, V4.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1268
+	BLE many1340
 
-oneTest1270:
+oneTest1342:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1271
+	BGT tail1343
 
-one1269:
+one1341:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -33527,11 +34293,11 @@ one1269:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1269
+	BLE one1341
 
-tail1271:
+tail1343:
 	SUBS R3, R0, R0
-	BEQ done1272
+	BEQ done1344
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -33717,7 +34483,7 @@ someLanes5:
 
 doneLanes6:
 
-done1272:
+done1344:
 	RET
 
 // func addExpProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -33741,9 +34507,9 @@ TEXT ·addExpProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R5
 	TST R5, R5
-	BLT oneTest1286
+	BLT oneTest1358
 
-many1284:
+many1356:
 	ADD R3<<3, R7, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -33904,7 +34670,7 @@ many1284:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1289
+	BEQ normal1361
 	FMOVQ 2240(R8), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
@@ -33963,9 +34729,9 @@ many1284:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
 	WORD $0x6ee28405 // SUB V5.2D, V0.2D, V2.2D
-	JMP scaled1290
+	JMP scaled1362
 
-normal1289:
+normal1361:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -33995,7 +34761,7 @@ normal1289:
 	WORD $0x6e63dc26 // FMUL V6.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
 
-scaled1290:
+scaled1362:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x6e61dd23 // FMUL V3.2D, V9.2D, V1.2D
@@ -34014,14 +34780,14 @@ scaled1290:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R5, R3
-	BLE many1284
+	BLE many1356
 
-oneTest1286:
+oneTest1358:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1287
+	BGT tail1359
 
-one1285:
+one1357:
 	ADD R3<<3, R7, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f501 // FMAX V1.2D, V8.2D, V1.2D
@@ -34102,7 +34868,7 @@ one1285:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1291
+	BEQ normal1363
 	FMOVQ 2240(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -34132,9 +34898,9 @@ one1285:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled1292
+	JMP scaled1364
 
-normal1291:
+normal1363:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -34150,7 +34916,7 @@ normal1291:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled1292:
+scaled1364:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
@@ -34162,11 +34928,11 @@ scaled1292:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1285
+	BLE one1357
 
-tail1287:
+tail1359:
 	SUBS R3, R0, R0
-	BEQ done1288
+	BEQ done1360
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -34271,7 +35037,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1293
+	BEQ normal1365
 	FMOVQ 2240(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -34301,9 +35067,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled1294
+	JMP scaled1366
 
-normal1293:
+normal1365:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -34319,7 +35085,7 @@ normal1293:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled1294:
+scaled1366:
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	ADD R3<<3, R6, R1
@@ -34388,7 +35154,7 @@ someLanes7:
 
 doneLanes8:
 
-done1288:
+done1360:
 	RET
 
 // func addExpProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -34408,9 +35174,9 @@ TEXT ·addExpProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest1304
+	BLT oneTest1376
 
-many1302:
+many1374:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -34562,14 +35328,14 @@ many1302:
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1302
+	BLE many1374
 
-oneTest1304:
+oneTest1376:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1305
+	BGT tail1377
 
-one1303:
+one1375:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3008(R7), F0
@@ -34650,11 +35416,11 @@ one1303:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1303
+	BLE one1375
 
-tail1305:
+tail1377:
 	SUBS R2, R0, R0
-	BEQ done1306
+	BEQ done1378
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -34880,7 +35646,7 @@ someLanes7:
 
 doneLanes8:
 
-done1306:
+done1378:
 	RET
 
 // func addLogF64(dst *float64, sign float64, x *float64, n int)
@@ -34895,9 +35661,9 @@ TEXT ·addLogF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1316
+	BLT oneTest1388
 
-many1314:
+many1386:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FLDPQ 32(R1), (F15, F14)
@@ -34928,7 +35694,7 @@ many1314:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1319
+	BEQ normal1391
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 5504(R7), F0
@@ -35186,9 +35952,9 @@ many1314:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
-	JMP stored1320
+	JMP stored1392
 
-normal1319:
+normal1391:
 	FMOVQ 4608(R7), F0
 	WORD $0x6ee084e4 // SUB V4.2D, V7.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -35375,17 +36141,17 @@ normal1319:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
 
-stored1320:
+stored1392:
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1314
+	BLE many1386
 
-oneTest1316:
+oneTest1388:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1317
+	BGT tail1389
 
-one1315:
+one1387:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F9, F6)
 	FMOVQ 4800(R7), F0
@@ -35403,7 +36169,7 @@ one1315:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1321
+	BEQ normal1393
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 5504(R7), F0
@@ -35533,9 +36299,9 @@ one1315:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
-	JMP stored1322
+	JMP stored1394
 
-normal1321:
+normal1393:
 	FMOVQ 4608(R7), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -35630,14 +36396,14 @@ normal1321:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
 
-stored1322:
+stored1394:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1315
+	BLE one1387
 
-tail1317:
+tail1389:
 	SUBS R3, R0, R0
-	BEQ done1318
+	BEQ done1390
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -35832,7 +36598,7 @@ someLanes5:
 
 doneLanes6:
 
-done1318:
+done1390:
 	RET
 
 // func addLogF32(dst *float32, sign float32, x *float32, n int)
@@ -35847,9 +36613,9 @@ TEXT ·addLogF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1330
+	BLT oneTest1402
 
-many1328:
+many1400:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F14, F13)
 	FLDPQ 32(R1), (F12, F11)
@@ -36080,14 +36846,14 @@ many1328:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many1328
+	BLE many1400
 
-oneTest1330:
+oneTest1402:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1331
+	BGT tail1403
 
-one1329:
+one1401:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 6656(R7), F0
@@ -36205,11 +36971,11 @@ one1329:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1329
+	BLE one1401
 
-tail1331:
+tail1403:
 	SUBS R3, R0, R0
-	BEQ done1332
+	BEQ done1404
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -36436,7 +37202,7 @@ someLanes5:
 
 doneLanes6:
 
-done1332:
+done1404:
 	RET
 
 // func addLogProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -36452,9 +37218,9 @@ TEXT ·addLogProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R7
 	TST R7, R7
-	BLT oneTest1346
+	BLT oneTest1418
 
-many1344:
+many1416:
 	ADD R3<<3, R8, R1
 	FLDPQ (R1), (F7, F6)
 	FLDPQ 32(R1), (F15, F14)
@@ -36485,7 +37251,7 @@ many1344:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1349
+	BEQ normal1421
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 5504(R6), F0
@@ -36750,9 +37516,9 @@ many1344:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
-	JMP stored1350
+	JMP stored1422
 
-normal1349:
+normal1421:
 	FMOVQ 4608(R6), F0
 	WORD $0x6ee084e4 // SUB V4.2D, V7.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -36946,17 +37712,17 @@ normal1349:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
 
-stored1350:
+stored1422:
 	ADD $8, R3, R3
 	CMP R7, R3
-	BLE many1344
+	BLE many1416
 
-oneTest1346:
+oneTest1418:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1347
+	BGT tail1419
 
-one1345:
+one1417:
 	ADD R3<<3, R8, R1
 	FLDPQ (R1), (F9, F6)
 	FMOVQ 4800(R6), F0
@@ -36974,7 +37740,7 @@ one1345:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1351
+	BEQ normal1423
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 5504(R6), F0
@@ -37108,9 +37874,9 @@ one1345:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
-	JMP stored1352
+	JMP stored1424
 
-normal1351:
+normal1423:
 	FMOVQ 4608(R6), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -37209,14 +37975,14 @@ normal1351:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
 
-stored1352:
+stored1424:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1345
+	BLE one1417
 
-tail1347:
+tail1419:
 	SUBS R3, R0, R0
-	BEQ done1348
+	BEQ done1420
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -37435,7 +38201,7 @@ someLanes7:
 
 doneLanes8:
 
-done1348:
+done1420:
 	RET
 
 // func addLogProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -37451,9 +38217,9 @@ TEXT ·addLogProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest1360
+	BLT oneTest1432
 
-many1358:
+many1430:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F14, F13)
 	FLDPQ 32(R1), (F12, F11)
@@ -37691,14 +38457,14 @@ many1358:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R5, R2
-	BLE many1358
+	BLE many1430
 
-oneTest1360:
+oneTest1432:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1361
+	BGT tail1433
 
-one1359:
+one1431:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 6656(R7), F0
@@ -37820,11 +38586,11 @@ one1359:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1359
+	BLE one1431
 
-tail1361:
+tail1433:
 	SUBS R2, R0, R0
-	BEQ done1362
+	BEQ done1434
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -38091,2319 +38857,11 @@ someLanes7:
 
 doneLanes8:
 
-done1362:
+done1434:
 	RET
 
 // func addSinF64(n int, dst *float64, sign float64, x *float64) int
 TEXT ·addSinF64(SB), NOSPLIT, $0-40
-	MOVD $constants<>(SB), R5
-	MOVD $ones<>(SB), R7
-	FMOVD sign+16(FP), F0
-	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
-	MOVD dst+8(FP), R4
-	MOVD x+24(FP), R6
-	MOVD n+0(FP), R2
-	MOVD $0, R3
-	ADD $-8, R2, R1
-	TST R1, R1
-	BLT oneTest1379
-
-many1377:
-	ADD R3<<3, R6, R0
-	FLDPQ (R0), (F0, F2)
-	FMOVQ 3200(R5), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
-	FMOVQ 6848(R5), F1
-	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
-	WORD $0x6e205805 // NOT V5.16B, V0.16B
-	WORD $0x6e62e420 // FCMGE V0.2D, V1.2D, V2.2D
-	WORD $0x6e205804 // NOT V4.16B, V0.16B
-	FLDPQ 32(R0), (F0, F2)
-	FMOVQ 3200(R5), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 6848(R5), F2
-	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
-	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
-	WORD $0x6e205800 // NOT V0.16B, V0.16B
-	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
-	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
-	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
-	WORD $0x6eb0a800 // UMAXV S0, V0.4S
-	WORD $0x1e260000 // FMOV R0, S0
-	TSTW R0, R0
-	BEQ ok1382
-	MOVD R3, ret+32(FP)
-	JMP done1376
-
-ok1382:
-	ADD R3<<3, R6, R0
-	FLDPQ (R0), (F17, F16)
-	FLDPQ 32(R0), (F15, F10)
-	FMOVQ 6912(R5), F1
-	FMOVQ 6912(R5), F0
-	FMOVQ 6976(R5), F14
-	WORD $0x4e61ce2e // FMLA V14.2D, V17.2D, V1.2D
-	FMOVQ 6976(R5), F13
-	WORD $0x4e60ce0d // FMLA V13.2D, V16.2D, V0.2D
-	FMOVQ 6912(R5), F1
-	FMOVQ 6912(R5), F0
-	FMOVQ 6976(R5), F12
-	WORD $0x4e61cdec // FMLA V12.2D, V15.2D, V1.2D
-	FMOVQ 6976(R5), F11
-	WORD $0x4e60cd4b // FMLA V11.2D, V10.2D, V0.2D
-	FMOVQ 6976(R5), F0
-	WORD $0x4ee0d5c4 // FSUB V4.2D, V14.2D, V0.2D
-	WORD $0x4ee0d5a3 // FSUB V3.2D, V13.2D, V0.2D
-	FMOVQ 6976(R5), F0
-	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
-	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 8000(R5), F0
-	WORD $0x4ee0cc91 // FMLS V17.2D, V4.2D, V0.2D
-	WORD $0x4ee0cc70 // FMLS V16.2D, V3.2D, V0.2D
-	FMOVQ 8000(R5), F0
-	WORD $0x4ee0cc4f // FMLS V15.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
-	FMOVQ 8064(R5), F0
-	WORD $0x4ee0cc91 // FMLS V17.2D, V4.2D, V0.2D
-	WORD $0x4ee0cc70 // FMLS V16.2D, V3.2D, V0.2D
-	FMOVQ 8064(R5), F0
-	WORD $0x4ee0cc4f // FMLS V15.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
-	FMOVQ 8128(R5), F0
-	WORD $0x4ee0cc91 // FMLS V17.2D, V4.2D, V0.2D
-	WORD $0x4ee0cc70 // FMLS V16.2D, V3.2D, V0.2D
-	FMOVQ 8128(R5), F0
-	WORD $0x4ee0cc4f // FMLS V15.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
-	WORD $0x6e71de28 // FMUL V8.2D, V17.2D, V17.2D
-	WORD $0x6e70de06 // FMUL V6.2D, V16.2D, V16.2D
-	WORD $0x6e6fddf2 // FMUL V18.2D, V15.2D, V15.2D
-	WORD $0x6e6add45 // FMUL V5.2D, V10.2D, V10.2D
-	FMOVQ 7232(R5), F1
-	FMOVQ 7232(R5), F0
-	FMOVQ 7360(R5), F9
-	WORD $0x4e61cd09 // FMLA V9.2D, V8.2D, V1.2D
-	FMOVQ 7360(R5), F4
-	WORD $0x4e60ccc4 // FMLA V4.2D, V6.2D, V0.2D
-	FMOVQ 7232(R5), F1
-	FMOVQ 7232(R5), F0
-	FMOVQ 7360(R5), F3
-	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
-	FMOVQ 7360(R5), F2
-	WORD $0x4e60cca2 // FMLA V2.2D, V5.2D, V0.2D
-	FMOVQ 7488(R5), F1
-	WORD $0x4e69cd01 // FMLA V1.2D, V8.2D, V9.2D
-	FMOVQ 7488(R5), F0
-	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
-	FMOVQ 7488(R5), F4
-	WORD $0x4e63ce44 // FMLA V4.2D, V18.2D, V3.2D
-	FMOVQ 7488(R5), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
-	FMOVQ 7616(R5), F2
-	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 7616(R5), F1
-	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 7616(R5), F0
-	WORD $0x4e64ce40 // FMLA V0.2D, V18.2D, V4.2D
-	FMOVQ 7616(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 7744(R5), F3
-	WORD $0x4e62cd03 // FMLA V3.2D, V8.2D, V2.2D
-	FMOVQ 7744(R5), F2
-	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 7744(R5), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 7744(R5), F0
-	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
-	FMOVQ 7872(R5), F20
-	WORD $0x4e63cd14 // FMLA V20.2D, V8.2D, V3.2D
-	FMOVQ 7872(R5), F19
-	WORD $0x4e62ccd3 // FMLA V19.2D, V6.2D, V2.2D
-	FMOVQ 7872(R5), F9
-	WORD $0x4e61ce49 // FMLA V9.2D, V18.2D, V1.2D
-	FMOVQ 7872(R5), F4
-	WORD $0x4e60cca4 // FMLA V4.2D, V5.2D, V0.2D
-	WORD $0x6e68de23 // FMUL V3.2D, V17.2D, V8.2D
-	WORD $0x6e66de02 // FMUL V2.2D, V16.2D, V6.2D
-	WORD $0x6e72dde1 // FMUL V1.2D, V15.2D, V18.2D
-	WORD $0x6e65dd40 // FMUL V0.2D, V10.2D, V5.2D
-	WORD $0x4e63ce91 // FMLA V17.2D, V20.2D, V3.2D
-	WORD $0x4e62ce70 // FMLA V16.2D, V19.2D, V2.2D
-	WORD $0x4e61cd2f // FMLA V15.2D, V9.2D, V1.2D
-	WORD $0x4e60cc8a // FMLA V10.2D, V4.2D, V0.2D
-	FMOVQ 7296(R5), F1
-	FMOVQ 7296(R5), F0
-	FMOVQ 7424(R5), F3
-	WORD $0x4e61cd03 // FMLA V3.2D, V8.2D, V1.2D
-	FMOVQ 7424(R5), F9
-	WORD $0x4e60ccc9 // FMLA V9.2D, V6.2D, V0.2D
-	FMOVQ 7296(R5), F0
-	FMOVQ 7296(R5), F2
-	FMOVQ 7424(R5), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 7424(R5), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 7552(R5), F4
-	WORD $0x4e63cd04 // FMLA V4.2D, V8.2D, V3.2D
-	FMOVQ 7552(R5), F3
-	WORD $0x4e69ccc3 // FMLA V3.2D, V6.2D, V9.2D
-	FMOVQ 7552(R5), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 7552(R5), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 7680(R5), F0
-	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
-	FMOVQ 7680(R5), F4
-	WORD $0x4e63ccc4 // FMLA V4.2D, V6.2D, V3.2D
-	FMOVQ 7680(R5), F3
-	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
-	FMOVQ 7680(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 7808(R5), F1
-	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 7808(R5), F0
-	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
-	FMOVQ 7808(R5), F4
-	WORD $0x4e63ce44 // FMLA V4.2D, V18.2D, V3.2D
-	FMOVQ 7808(R5), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
-	FMOVQ 7936(R5), F2
-	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 7936(R5), F1
-	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 7936(R5), F0
-	WORD $0x4e64ce40 // FMLA V0.2D, V18.2D, V4.2D
-	FMOVQ 7936(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 8576(R5), F3
-	WORD $0x4e62cd03 // FMLA V3.2D, V8.2D, V2.2D
-	FMOVQ 8576(R5), F2
-	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 8576(R5), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 8576(R5), F0
-	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
-	FMOVQ 3392(R5), F9
-	WORD $0x4e63cd09 // FMLA V9.2D, V8.2D, V3.2D
-	FMOVQ 3392(R5), F8
-	WORD $0x4e62ccc8 // FMLA V8.2D, V6.2D, V2.2D
-	FMOVQ 3392(R5), F6
-	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 3392(R5), F4
-	WORD $0x4e60cca4 // FMLA V4.2D, V5.2D, V0.2D
-	WORD $0x4f7f55c3 // SHL V3.2D, V14.2D, 63
-	WORD $0x4f7f55a2 // SHL V2.2D, V13.2D, 63
-	WORD $0x4f7f5581 // SHL V1.2D, V12.2D, 63
-	WORD $0x4f7f5560 // SHL V0.2D, V11.2D, 63
-	WORD $0x4ee0a865 // CMLT V5.2D, V3.2D, 0
-	WORD $0x6e711d25 // BSL V5.16B, V9.16B, V17.16B
-	WORD $0x4ee0a849 // CMLT V9.2D, V2.2D, 0
-	WORD $0x6e701d09 // BSL V9.16B, V8.16B, V16.16B
-	WORD $0x4ee0a828 // CMLT V8.2D, V1.2D, 0
-	WORD $0x6e6f1cc8 // BSL V8.16B, V6.16B, V15.16B
-	WORD $0x4ee0a806 // CMLT V6.2D, V0.2D, 0
-	WORD $0x6e6a1c86 // BSL V6.16B, V4.16B, V10.16B
-	WORD $0x4f7e55c3 // SHL V3.2D, V14.2D, 62
-	WORD $0x4f7e55a2 // SHL V2.2D, V13.2D, 62
-	WORD $0x4f7e5581 // SHL V1.2D, V12.2D, 62
-	WORD $0x4f7e5564 // SHL V4.2D, V11.2D, 62
-	FMOVQ 256(R5), F0
-	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
-	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 256(R5), F0
-	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
-	WORD $0x6e231ca5 // EOR V5.16B, V5.16B, V3.16B
-	WORD $0x6e221d24 // EOR V4.16B, V9.16B, V2.16B
-	WORD $0x6e211d03 // EOR V3.16B, V8.16B, V1.16B
-	WORD $0x6e201cc2 // EOR V2.16B, V6.16B, V0.16B
-	ADD R3<<3, R4, R0
-	FLDPQ (R0), (F1, F0)
-	WORD $0x4e65cce1 // FMLA V1.2D, V7.2D, V5.2D
-	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
-	FSTPQ (F1, F0), (R0)
-	FLDPQ 32(R0), (F1, F0)
-	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FSTPQ (F1, F0), 32(R0)
-	ADD $8, R3, R3
-	CMP R1, R3
-	BLE many1377
-
-oneTest1379:
-	ADD $-4, R2, R1
-	CMP R1, R3
-	BGT tail1380
-
-one1378:
-	ADD R3<<3, R6, R0
-	FLDPQ (R0), (F0, F2)
-	FMOVQ 3200(R5), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 6848(R5), F2
-	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
-	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
-	WORD $0x6e205800 // NOT V0.16B, V0.16B
-	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
-	WORD $0x6eb0a800 // UMAXV S0, V0.4S
-	WORD $0x1e260000 // FMOV R0, S0
-	TSTW R0, R0
-	BEQ ok1383
-	MOVD R3, ret+32(FP)
-	JMP done1376
-
-ok1383:
-	ADD R3<<3, R6, R0
-	FLDPQ (R0), (F6, F5)
-	FMOVQ 6912(R5), F1
-	FMOVQ 6912(R5), F0
-	FMOVQ 6976(R5), F9
-	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
-	FMOVQ 6976(R5), F8
-	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
-	FMOVQ 6976(R5), F0
-	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
-	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 8000(R5), F0
-	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
-	FMOVQ 8064(R5), F0
-	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
-	FMOVQ 8128(R5), F0
-	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
-	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
-	WORD $0x6e65dcaa // FMUL V10.2D, V5.2D, V5.2D
-	FMOVQ 7232(R5), F0
-	FMOVQ 7232(R5), F2
-	FMOVQ 7360(R5), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 7360(R5), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 7488(R5), F2
-	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 7488(R5), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 7616(R5), F0
-	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 7616(R5), F2
-	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 7744(R5), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 7744(R5), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 7872(R5), F3
-	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
-	FMOVQ 7872(R5), F2
-	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
-	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
-	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
-	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
-	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
-	FMOVQ 7296(R5), F1
-	FMOVQ 7296(R5), F0
-	FMOVQ 7424(R5), F2
-	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 7424(R5), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 7552(R5), F0
-	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 7552(R5), F2
-	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 7680(R5), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 7680(R5), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 7808(R5), F2
-	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 7808(R5), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 7936(R5), F0
-	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 7936(R5), F2
-	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 8576(R5), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 8576(R5), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 3392(R5), F4
-	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 3392(R5), F2
-	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
-	WORD $0x4f7f5521 // SHL V1.2D, V9.2D, 63
-	WORD $0x4f7f5500 // SHL V0.2D, V8.2D, 63
-	WORD $0x4ee0a823 // CMLT V3.2D, V1.2D, 0
-	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
-	WORD $0x4ee0a804 // CMLT V4.2D, V0.2D, 0
-	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
-	WORD $0x4f7e5521 // SHL V1.2D, V9.2D, 62
-	WORD $0x4f7e5502 // SHL V2.2D, V8.2D, 62
-	FMOVQ 256(R5), F0
-	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
-	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
-	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
-	ADD R3<<3, R4, R0
-	FLDPQ (R0), (F1, F0)
-	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FSTPQ (F1, F0), (R0)
-	ADD $4, R3, R3
-	CMP R1, R3
-	BLE one1378
-
-tail1380:
-	SUBS R3, R2, R0
-	BEQ done1381
-	ADD $32, R7, R1
-	LSL $3, R0, R0
-	SUB R0, R1, R0
-	FLDPQ (R0), (F6, F5)
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	WORD $0x6f00e402 // MOVI V2.2D, 0
-	ADD R3<<3, R6, R1
-	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
-	CBZ R0, someLanes1
-	FMOVQ (R1), F0
-	FMOVQ 16(R1), F2
-	JMP doneLanes2
-
-someLanes1:
-	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes2
-	FMOVD (R1), F0
-	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, doneLanes2
-	FMOVD 8(R1), F1
-	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
-	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
-	CBZ R0, doneLanes2
-	FMOVD 16(R1), F2
-
-doneLanes2:
-	FMOVQ 3200(R5), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 6848(R5), F2
-	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
-	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
-	WORD $0x6e205800 // NOT V0.16B, V0.16B
-	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
-	WORD $0x6eb0a800 // UMAXV S0, V0.4S
-	WORD $0x1e260000 // FMOV R0, S0
-	TSTW R0, R0
-	BEQ ok1384
-	MOVD R3, ret+32(FP)
-	JMP done1376
-
-ok1384:
-	WORD $0x6f00e409 // MOVI V9.2D, 0
-	WORD $0x6f00e408 // MOVI V8.2D, 0
-	ADD R3<<3, R6, R1
-	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
-	CBZ R0, someLanes3
-	FMOVQ (R1), F9
-	FMOVQ 16(R1), F8
-	JMP doneLanes4
-
-someLanes3:
-	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes4
-	FMOVD (R1), F9
-	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, doneLanes4
-	FMOVD 8(R1), F0
-	WORD $0x6e180409 // MOV V9.D[1], V0.D[0]
-	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
-	CBZ R0, doneLanes4
-	FMOVD 16(R1), F8
-
-doneLanes4:
-	FMOVQ 6912(R5), F1
-	FMOVQ 6912(R5), F0
-	FMOVQ 6976(R5), F11
-	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 6976(R5), F10
-	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 6976(R5), F0
-	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
-	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 8000(R5), F0
-	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 8064(R5), F0
-	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 8128(R5), F0
-	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	WORD $0x6e69dd2c // FMUL V12.2D, V9.2D, V9.2D
-	WORD $0x6e68dd04 // FMUL V4.2D, V8.2D, V8.2D
-	FMOVQ 7232(R5), F0
-	FMOVQ 7232(R5), F2
-	FMOVQ 7360(R5), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 7360(R5), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 7488(R5), F2
-	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 7488(R5), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 7616(R5), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 7616(R5), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 7744(R5), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 7744(R5), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 7872(R5), F3
-	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
-	FMOVQ 7872(R5), F2
-	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
-	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
-	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
-	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
-	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
-	FMOVQ 7296(R5), F1
-	FMOVQ 7296(R5), F0
-	FMOVQ 7424(R5), F2
-	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 7424(R5), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 7552(R5), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 7552(R5), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 7680(R5), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 7680(R5), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 7808(R5), F2
-	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 7808(R5), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 7936(R5), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 7936(R5), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 8576(R5), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 8576(R5), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 3392(R5), F3
-	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
-	FMOVQ 3392(R5), F2
-	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
-	WORD $0x4f7f5561 // SHL V1.2D, V11.2D, 63
-	WORD $0x4f7f5540 // SHL V0.2D, V10.2D, 63
-	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
-	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
-	WORD $0x4ee0a803 // CMLT V3.2D, V0.2D, 0
-	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
-	WORD $0x4f7e5561 // SHL V1.2D, V11.2D, 62
-	WORD $0x4f7e5542 // SHL V2.2D, V10.2D, 62
-	FMOVQ 256(R5), F0
-	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
-	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
-	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	ADD R3<<3, R4, R1
-	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
-	CBZ R0, someLanes5
-	FMOVQ (R1), F0
-	FMOVQ 16(R1), F1
-	JMP doneLanes6
-
-someLanes5:
-	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes6
-	FMOVD (R1), F0
-	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, doneLanes6
-	FMOVD 8(R1), F2
-	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
-	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
-	CBZ R0, doneLanes6
-	FMOVD 16(R1), F1
-
-doneLanes6:
-	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
-	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
-	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
-	CBZ R0, someLanes7
-	FMOVQ F0, (R1)
-	FMOVQ F1, 16(R1)
-	JMP doneLanes8
-
-someLanes7:
-	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes8
-	FMOVD F0, (R1)
-	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, doneLanes8
-	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
-	FMOVD F0, 8(R1)
-	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
-	CBZ R0, doneLanes8
-	FMOVD F1, 16(R1)
-
-doneLanes8:
-
-done1381:
-	MOVD R2, ret+32(FP)
-
-done1376:
-	RET
-
-// func addSinF32(n int, dst *float32, sign float32, x *float32) int
-TEXT ·addSinF32(SB), NOSPLIT, $0-40
-	MOVD $constants<>(SB), R5
-	MOVD $ones<>(SB), R7
-	FMOVS sign+16(FP), F0
-	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
-	MOVD dst+8(FP), R4
-	MOVD x+24(FP), R6
-	MOVD n+0(FP), R2
-	MOVD $0, R3
-	ADD $-16, R2, R1
-	TST R1, R1
-	BLT oneTest1397
-
-many1395:
-	ADD R3<<2, R6, R0
-	FLDPQ (R0), (F0, F2)
-	FMOVQ 3264(R5), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
-	FMOVQ 9216(R5), F1
-	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
-	WORD $0x6e205805 // NOT V5.16B, V0.16B
-	WORD $0x6e22e420 // FCMGE V0.4S, V1.4S, V2.4S
-	WORD $0x6e205804 // NOT V4.16B, V0.16B
-	FLDPQ 32(R0), (F0, F2)
-	FMOVQ 3264(R5), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 9216(R5), F2
-	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
-	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
-	WORD $0x6e205800 // NOT V0.16B, V0.16B
-	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
-	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
-	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
-	WORD $0x6eb0a800 // UMAXV S0, V0.4S
-	WORD $0x1e260000 // FMOV R0, S0
-	TSTW R0, R0
-	BEQ ok1400
-	MOVD R3, ret+32(FP)
-	JMP done1394
-
-ok1400:
-	ADD R3<<2, R6, R0
-	FLDPQ (R0), (F17, F16)
-	FLDPQ 32(R0), (F15, F10)
-	FMOVQ 8768(R5), F1
-	FMOVQ 8768(R5), F0
-	FMOVQ 8704(R5), F14
-	WORD $0x4e21ce2e // FMLA V14.4S, V17.4S, V1.4S
-	FMOVQ 8704(R5), F13
-	WORD $0x4e20ce0d // FMLA V13.4S, V16.4S, V0.4S
-	FMOVQ 8768(R5), F1
-	FMOVQ 8768(R5), F0
-	FMOVQ 8704(R5), F12
-	WORD $0x4e21cdec // FMLA V12.4S, V15.4S, V1.4S
-	FMOVQ 8704(R5), F11
-	WORD $0x4e20cd4b // FMLA V11.4S, V10.4S, V0.4S
-	FMOVQ 8704(R5), F0
-	WORD $0x4ea0d5c4 // FSUB V4.4S, V14.4S, V0.4S
-	WORD $0x4ea0d5a3 // FSUB V3.4S, V13.4S, V0.4S
-	FMOVQ 8704(R5), F0
-	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
-	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
-	FMOVQ 8832(R5), F0
-	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
-	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 8832(R5), F0
-	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 8896(R5), F0
-	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
-	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 8896(R5), F0
-	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 8960(R5), F0
-	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
-	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 8960(R5), F0
-	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	WORD $0x6e31de27 // FMUL V7.4S, V17.4S, V17.4S
-	WORD $0x6e30de14 // FMUL V20.4S, V16.4S, V16.4S
-	WORD $0x6e2fddf3 // FMUL V19.4S, V15.4S, V15.4S
-	WORD $0x6e2add52 // FMUL V18.4S, V10.4S, V10.4S
-	FMOVQ 9344(R5), F1
-	FMOVQ 9344(R5), F0
-	FMOVQ 9408(R5), F4
-	WORD $0x4e21cce4 // FMLA V4.4S, V7.4S, V1.4S
-	FMOVQ 9408(R5), F3
-	WORD $0x4e20ce83 // FMLA V3.4S, V20.4S, V0.4S
-	FMOVQ 9344(R5), F0
-	FMOVQ 9344(R5), F2
-	FMOVQ 9408(R5), F1
-	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
-	FMOVQ 9408(R5), F0
-	WORD $0x4e22ce40 // FMLA V0.4S, V18.4S, V2.4S
-	FMOVQ 9472(R5), F9
-	WORD $0x4e24cce9 // FMLA V9.4S, V7.4S, V4.4S
-	FMOVQ 9472(R5), F6
-	WORD $0x4e23ce86 // FMLA V6.4S, V20.4S, V3.4S
-	FMOVQ 9472(R5), F5
-	WORD $0x4e21ce65 // FMLA V5.4S, V19.4S, V1.4S
-	FMOVQ 9472(R5), F4
-	WORD $0x4e20ce44 // FMLA V4.4S, V18.4S, V0.4S
-	WORD $0x6e27de23 // FMUL V3.4S, V17.4S, V7.4S
-	WORD $0x6e34de02 // FMUL V2.4S, V16.4S, V20.4S
-	WORD $0x6e33dde1 // FMUL V1.4S, V15.4S, V19.4S
-	WORD $0x6e32dd40 // FMUL V0.4S, V10.4S, V18.4S
-	WORD $0x4e23cd31 // FMLA V17.4S, V9.4S, V3.4S
-	WORD $0x4e22ccd0 // FMLA V16.4S, V6.4S, V2.4S
-	WORD $0x4e21ccaf // FMLA V15.4S, V5.4S, V1.4S
-	WORD $0x4e20cc8a // FMLA V10.4S, V4.4S, V0.4S
-	FMOVQ 9536(R5), F1
-	FMOVQ 9536(R5), F0
-	FMOVQ 9600(R5), F6
-	WORD $0x4e21cce6 // FMLA V6.4S, V7.4S, V1.4S
-	FMOVQ 9600(R5), F5
-	WORD $0x4e20ce85 // FMLA V5.4S, V20.4S, V0.4S
-	FMOVQ 9536(R5), F1
-	FMOVQ 9536(R5), F0
-	FMOVQ 9600(R5), F4
-	WORD $0x4e21ce64 // FMLA V4.4S, V19.4S, V1.4S
-	FMOVQ 9600(R5), F3
-	WORD $0x4e20ce43 // FMLA V3.4S, V18.4S, V0.4S
-	FMOVQ 9664(R5), F2
-	WORD $0x4e26cce2 // FMLA V2.4S, V7.4S, V6.4S
-	FMOVQ 9664(R5), F1
-	WORD $0x4e25ce81 // FMLA V1.4S, V20.4S, V5.4S
-	FMOVQ 9664(R5), F0
-	WORD $0x4e24ce60 // FMLA V0.4S, V19.4S, V4.4S
-	FMOVQ 9664(R5), F4
-	WORD $0x4e23ce44 // FMLA V4.4S, V18.4S, V3.4S
-	FMOVQ 6272(R5), F3
-	WORD $0x4e22cce3 // FMLA V3.4S, V7.4S, V2.4S
-	FMOVQ 6272(R5), F2
-	WORD $0x4e21ce82 // FMLA V2.4S, V20.4S, V1.4S
-	FMOVQ 6272(R5), F1
-	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
-	FMOVQ 6272(R5), F0
-	WORD $0x4e24ce40 // FMLA V0.4S, V18.4S, V4.4S
-	FMOVQ 3520(R5), F9
-	WORD $0x4e23cce9 // FMLA V9.4S, V7.4S, V3.4S
-	FMOVQ 3520(R5), F7
-	WORD $0x4e22ce87 // FMLA V7.4S, V20.4S, V2.4S
-	FMOVQ 3520(R5), F6
-	WORD $0x4e21ce66 // FMLA V6.4S, V19.4S, V1.4S
-	FMOVQ 3520(R5), F4
-	WORD $0x4e20ce44 // FMLA V4.4S, V18.4S, V0.4S
-	WORD $0x4f3f55c3 // SHL V3.4S, V14.4S, 31
-	WORD $0x4f3f55a2 // SHL V2.4S, V13.4S, 31
-	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
-	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
-	WORD $0x4ea0a865 // CMLT V5.4S, V3.4S, 0
-	WORD $0x6e711d25 // BSL V5.16B, V9.16B, V17.16B
-	WORD $0x4ea0a849 // CMLT V9.4S, V2.4S, 0
-	WORD $0x6e701ce9 // BSL V9.16B, V7.16B, V16.16B
-	WORD $0x4ea0a827 // CMLT V7.4S, V1.4S, 0
-	WORD $0x6e6f1cc7 // BSL V7.16B, V6.16B, V15.16B
-	WORD $0x4ea0a806 // CMLT V6.4S, V0.4S, 0
-	WORD $0x6e6a1c86 // BSL V6.16B, V4.16B, V10.16B
-	WORD $0x4f3e55c3 // SHL V3.4S, V14.4S, 30
-	WORD $0x4f3e55a2 // SHL V2.4S, V13.4S, 30
-	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
-	WORD $0x4f3e5564 // SHL V4.4S, V11.4S, 30
-	FMOVQ 448(R5), F0
-	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
-	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 448(R5), F0
-	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
-	WORD $0x6e231ca5 // EOR V5.16B, V5.16B, V3.16B
-	WORD $0x6e221d24 // EOR V4.16B, V9.16B, V2.16B
-	WORD $0x6e211ce3 // EOR V3.16B, V7.16B, V1.16B
-	WORD $0x6e201cc2 // EOR V2.16B, V6.16B, V0.16B
-	ADD R3<<2, R4, R0
-	FLDPQ (R0), (F1, F0)
-	WORD $0x4e25cd01 // FMLA V1.4S, V8.4S, V5.4S
-	WORD $0x4e24cd00 // FMLA V0.4S, V8.4S, V4.4S
-	FSTPQ (F1, F0), (R0)
-	FLDPQ 32(R0), (F1, F0)
-	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FSTPQ (F1, F0), 32(R0)
-	ADD $16, R3, R3
-	CMP R1, R3
-	BLE many1395
-
-oneTest1397:
-	ADD $-8, R2, R1
-	CMP R1, R3
-	BGT tail1398
-
-one1396:
-	ADD R3<<2, R6, R0
-	FLDPQ (R0), (F0, F2)
-	FMOVQ 3264(R5), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 9216(R5), F2
-	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
-	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
-	WORD $0x6e205800 // NOT V0.16B, V0.16B
-	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
-	WORD $0x6eb0a800 // UMAXV S0, V0.4S
-	WORD $0x1e260000 // FMOV R0, S0
-	TSTW R0, R0
-	BEQ ok1401
-	MOVD R3, ret+32(FP)
-	JMP done1394
-
-ok1401:
-	ADD R3<<2, R6, R0
-	FLDPQ (R0), (F6, F5)
-	FMOVQ 8768(R5), F1
-	FMOVQ 8768(R5), F0
-	FMOVQ 8704(R5), F11
-	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
-	FMOVQ 8704(R5), F10
-	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
-	FMOVQ 8704(R5), F0
-	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
-	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
-	FMOVQ 8832(R5), F0
-	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 8896(R5), F0
-	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 8960(R5), F0
-	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
-	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
-	FMOVQ 9344(R5), F0
-	FMOVQ 9344(R5), F2
-	FMOVQ 9408(R5), F1
-	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 9408(R5), F0
-	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 9472(R5), F3
-	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
-	FMOVQ 9472(R5), F2
-	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
-	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
-	WORD $0x6e27dca0 // FMUL V0.4S, V5.4S, V7.4S
-	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
-	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
-	FMOVQ 9536(R5), F1
-	FMOVQ 9536(R5), F0
-	FMOVQ 9600(R5), F2
-	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 9600(R5), F1
-	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 9664(R5), F0
-	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 9664(R5), F2
-	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 6272(R5), F1
-	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 6272(R5), F0
-	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 3520(R5), F4
-	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
-	FMOVQ 3520(R5), F2
-	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
-	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
-	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
-	WORD $0x4ea0a823 // CMLT V3.4S, V1.4S, 0
-	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
-	WORD $0x4ea0a804 // CMLT V4.4S, V0.4S, 0
-	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
-	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
-	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
-	FMOVQ 448(R5), F0
-	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
-	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
-	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
-	ADD R3<<2, R4, R0
-	FLDPQ (R0), (F1, F0)
-	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FSTPQ (F1, F0), (R0)
-	ADD $8, R3, R3
-	CMP R1, R3
-	BLE one1396
-
-tail1398:
-	SUBS R3, R2, R0
-	BEQ done1399
-	ADD $32, R7, R1
-	LSL $2, R0, R0
-	SUB R0, R1, R0
-	FLDPQ (R0), (F6, F5)
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	WORD $0x6f00e402 // MOVI V2.2D, 0
-	ADD R3<<2, R6, R1
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
-	CBZW R0, someLanes1
-	FMOVQ (R1), F0
-	FMOVQ 16(R1), F2
-	JMP doneLanes2
-
-someLanes1:
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes2
-	FMOVS (R1), F0
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes2
-	FMOVS 4(R1), F1
-	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes2
-	FMOVS 8(R1), F1
-	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, doneLanes2
-	FMOVS 12(R1), F1
-	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
-	CBZW R0, doneLanes2
-	FMOVS 16(R1), F2
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
-	CBZW R0, doneLanes2
-	FMOVS 20(R1), F1
-	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
-	CBZW R0, doneLanes2
-	FMOVS 24(R1), F1
-	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
-
-doneLanes2:
-	FMOVQ 3264(R5), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 9216(R5), F2
-	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
-	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
-	WORD $0x6e205800 // NOT V0.16B, V0.16B
-	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
-	WORD $0x6eb0a800 // UMAXV S0, V0.4S
-	WORD $0x1e260000 // FMOV R0, S0
-	TSTW R0, R0
-	BEQ ok1402
-	MOVD R3, ret+32(FP)
-	JMP done1394
-
-ok1402:
-	WORD $0x6f00e409 // MOVI V9.2D, 0
-	WORD $0x6f00e407 // MOVI V7.2D, 0
-	ADD R3<<2, R6, R1
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
-	CBZW R0, someLanes3
-	FMOVQ (R1), F9
-	FMOVQ 16(R1), F7
-	JMP doneLanes4
-
-someLanes3:
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes4
-	FMOVS (R1), F9
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes4
-	FMOVS 4(R1), F0
-	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes4
-	FMOVS 8(R1), F0
-	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, doneLanes4
-	FMOVS 12(R1), F0
-	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
-	CBZW R0, doneLanes4
-	FMOVS 16(R1), F7
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
-	CBZW R0, doneLanes4
-	FMOVS 20(R1), F0
-	WORD $0x6e0c0407 // MOV V7.S[1], V0.S[0]
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
-	CBZW R0, doneLanes4
-	FMOVS 24(R1), F0
-	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
-
-doneLanes4:
-	FMOVQ 8768(R5), F1
-	FMOVQ 8768(R5), F0
-	FMOVQ 8704(R5), F12
-	WORD $0x4e21cd2c // FMLA V12.4S, V9.4S, V1.4S
-	FMOVQ 8704(R5), F11
-	WORD $0x4e20cceb // FMLA V11.4S, V7.4S, V0.4S
-	FMOVQ 8704(R5), F0
-	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
-	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
-	FMOVQ 8832(R5), F0
-	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
-	FMOVQ 8896(R5), F0
-	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
-	FMOVQ 8960(R5), F0
-	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
-	WORD $0x6e29dd2a // FMUL V10.4S, V9.4S, V9.4S
-	WORD $0x6e27dce4 // FMUL V4.4S, V7.4S, V7.4S
-	FMOVQ 9344(R5), F0
-	FMOVQ 9344(R5), F2
-	FMOVQ 9408(R5), F1
-	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 9408(R5), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 9472(R5), F3
-	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
-	FMOVQ 9472(R5), F2
-	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
-	WORD $0x6e2add21 // FMUL V1.4S, V9.4S, V10.4S
-	WORD $0x6e24dce0 // FMUL V0.4S, V7.4S, V4.4S
-	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
-	WORD $0x4e20cc47 // FMLA V7.4S, V2.4S, V0.4S
-	FMOVQ 9536(R5), F1
-	FMOVQ 9536(R5), F0
-	FMOVQ 9600(R5), F2
-	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
-	FMOVQ 9600(R5), F1
-	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 9664(R5), F0
-	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 9664(R5), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 6272(R5), F1
-	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 6272(R5), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 3520(R5), F3
-	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
-	FMOVQ 3520(R5), F2
-	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
-	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
-	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
-	WORD $0x4ea0a824 // CMLT V4.4S, V1.4S, 0
-	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
-	WORD $0x4ea0a803 // CMLT V3.4S, V0.4S, 0
-	WORD $0x6e671c43 // BSL V3.16B, V2.16B, V7.16B
-	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
-	WORD $0x4f3e5562 // SHL V2.4S, V11.4S, 30
-	FMOVQ 448(R5), F0
-	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
-	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
-	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
-	WORD $0x6f00e402 // MOVI V2.2D, 0
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	ADD R3<<2, R4, R1
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
-	CBZW R0, someLanes5
-	FMOVQ (R1), F2
-	FMOVQ 16(R1), F1
-	JMP doneLanes6
-
-someLanes5:
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes6
-	FMOVS (R1), F2
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes6
-	FMOVS 4(R1), F0
-	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes6
-	FMOVS 8(R1), F0
-	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, doneLanes6
-	FMOVS 12(R1), F0
-	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
-	CBZW R0, doneLanes6
-	FMOVS 16(R1), F1
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
-	CBZW R0, doneLanes6
-	FMOVS 20(R1), F0
-	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
-	CBZW R0, doneLanes6
-	FMOVS 24(R1), F0
-	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
-
-doneLanes6:
-	WORD $0x4e24cd02 // FMLA V2.4S, V8.4S, V4.4S
-	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
-	CBZW R0, someLanes7
-	FMOVQ F2, (R1)
-	FMOVQ F1, 16(R1)
-	JMP doneLanes8
-
-someLanes7:
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes8
-	FMOVS F2, (R1)
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes8
-	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
-	FMOVS F0, 4(R1)
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes8
-	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
-	FMOVS F0, 8(R1)
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, doneLanes8
-	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
-	FMOVS F0, 12(R1)
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
-	CBZW R0, doneLanes8
-	FMOVS F1, 16(R1)
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
-	CBZW R0, doneLanes8
-	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
-	FMOVS F0, 20(R1)
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
-	CBZW R0, doneLanes8
-	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
-	FMOVS F0, 24(R1)
-
-doneLanes8:
-
-done1399:
-	MOVD R2, ret+32(FP)
-
-done1394:
-	RET
-
-// func addSinProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
-TEXT ·addSinProductF64(SB), NOSPLIT, $0-48
-	MOVD $constants<>(SB), R6
-	MOVD $ones<>(SB), R9
-	FMOVD sign+16(FP), F0
-	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
-	MOVD dst+8(FP), R4
-	MOVD x+24(FP), R7
-	MOVD from+32(FP), R5
-	MOVD n+0(FP), R2
-	MOVD $0, R3
-	ADD $-8, R2, R8
-	TST R8, R8
-	BLT oneTest1415
-
-many1413:
-	ADD R3<<3, R7, R0
-	FLDPQ (R0), (F0, F2)
-	FMOVQ 3200(R6), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
-	FMOVQ 6848(R6), F1
-	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
-	WORD $0x6e205805 // NOT V5.16B, V0.16B
-	WORD $0x6e62e420 // FCMGE V0.2D, V1.2D, V2.2D
-	WORD $0x6e205804 // NOT V4.16B, V0.16B
-	FLDPQ 32(R0), (F0, F2)
-	FMOVQ 3200(R6), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 6848(R6), F2
-	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
-	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
-	WORD $0x6e205800 // NOT V0.16B, V0.16B
-	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
-	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
-	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
-	WORD $0x6eb0a800 // UMAXV S0, V0.4S
-	WORD $0x1e260000 // FMOV R0, S0
-	TSTW R0, R0
-	BEQ ok1418
-	MOVD R3, ret+40(FP)
-	JMP done1412
-
-ok1418:
-	ADD R3<<3, R7, R0
-	FLDPQ (R0), (F17, F16)
-	FLDPQ 32(R0), (F15, F10)
-	FMOVQ 6912(R6), F1
-	FMOVQ 6912(R6), F0
-	FMOVQ 6976(R6), F14
-	WORD $0x4e61ce2e // FMLA V14.2D, V17.2D, V1.2D
-	FMOVQ 6976(R6), F13
-	WORD $0x4e60ce0d // FMLA V13.2D, V16.2D, V0.2D
-	FMOVQ 6912(R6), F1
-	FMOVQ 6912(R6), F0
-	FMOVQ 6976(R6), F12
-	WORD $0x4e61cdec // FMLA V12.2D, V15.2D, V1.2D
-	FMOVQ 6976(R6), F11
-	WORD $0x4e60cd4b // FMLA V11.2D, V10.2D, V0.2D
-	FMOVQ 6976(R6), F0
-	WORD $0x4ee0d5c4 // FSUB V4.2D, V14.2D, V0.2D
-	WORD $0x4ee0d5a3 // FSUB V3.2D, V13.2D, V0.2D
-	FMOVQ 6976(R6), F0
-	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
-	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 8000(R6), F0
-	WORD $0x4ee0cc91 // FMLS V17.2D, V4.2D, V0.2D
-	WORD $0x4ee0cc70 // FMLS V16.2D, V3.2D, V0.2D
-	FMOVQ 8000(R6), F0
-	WORD $0x4ee0cc4f // FMLS V15.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
-	FMOVQ 8064(R6), F0
-	WORD $0x4ee0cc91 // FMLS V17.2D, V4.2D, V0.2D
-	WORD $0x4ee0cc70 // FMLS V16.2D, V3.2D, V0.2D
-	FMOVQ 8064(R6), F0
-	WORD $0x4ee0cc4f // FMLS V15.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
-	FMOVQ 8128(R6), F0
-	WORD $0x4ee0cc91 // FMLS V17.2D, V4.2D, V0.2D
-	WORD $0x4ee0cc70 // FMLS V16.2D, V3.2D, V0.2D
-	FMOVQ 8128(R6), F0
-	WORD $0x4ee0cc4f // FMLS V15.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
-	WORD $0x6e71de25 // FMUL V5.2D, V17.2D, V17.2D
-	WORD $0x6e70de06 // FMUL V6.2D, V16.2D, V16.2D
-	WORD $0x6e6fddf2 // FMUL V18.2D, V15.2D, V15.2D
-	WORD $0x6e6add49 // FMUL V9.2D, V10.2D, V10.2D
-	FMOVQ 7232(R6), F1
-	FMOVQ 7232(R6), F0
-	FMOVQ 7360(R6), F8
-	WORD $0x4e61cca8 // FMLA V8.2D, V5.2D, V1.2D
-	FMOVQ 7360(R6), F4
-	WORD $0x4e60ccc4 // FMLA V4.2D, V6.2D, V0.2D
-	FMOVQ 7232(R6), F1
-	FMOVQ 7232(R6), F0
-	FMOVQ 7360(R6), F3
-	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
-	FMOVQ 7360(R6), F2
-	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
-	FMOVQ 7488(R6), F1
-	WORD $0x4e68cca1 // FMLA V1.2D, V5.2D, V8.2D
-	FMOVQ 7488(R6), F0
-	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
-	FMOVQ 7488(R6), F4
-	WORD $0x4e63ce44 // FMLA V4.2D, V18.2D, V3.2D
-	FMOVQ 7488(R6), F3
-	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 7616(R6), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 7616(R6), F1
-	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 7616(R6), F0
-	WORD $0x4e64ce40 // FMLA V0.2D, V18.2D, V4.2D
-	FMOVQ 7616(R6), F4
-	WORD $0x4e63cd24 // FMLA V4.2D, V9.2D, V3.2D
-	FMOVQ 7744(R6), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
-	FMOVQ 7744(R6), F2
-	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 7744(R6), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 7744(R6), F0
-	WORD $0x4e64cd20 // FMLA V0.2D, V9.2D, V4.2D
-	FMOVQ 7872(R6), F20
-	WORD $0x4e63ccb4 // FMLA V20.2D, V5.2D, V3.2D
-	FMOVQ 7872(R6), F19
-	WORD $0x4e62ccd3 // FMLA V19.2D, V6.2D, V2.2D
-	FMOVQ 7872(R6), F8
-	WORD $0x4e61ce48 // FMLA V8.2D, V18.2D, V1.2D
-	FMOVQ 7872(R6), F4
-	WORD $0x4e60cd24 // FMLA V4.2D, V9.2D, V0.2D
-	WORD $0x6e65de23 // FMUL V3.2D, V17.2D, V5.2D
-	WORD $0x6e66de02 // FMUL V2.2D, V16.2D, V6.2D
-	WORD $0x6e72dde1 // FMUL V1.2D, V15.2D, V18.2D
-	WORD $0x6e69dd40 // FMUL V0.2D, V10.2D, V9.2D
-	WORD $0x4e63ce91 // FMLA V17.2D, V20.2D, V3.2D
-	WORD $0x4e62ce70 // FMLA V16.2D, V19.2D, V2.2D
-	WORD $0x4e61cd0f // FMLA V15.2D, V8.2D, V1.2D
-	WORD $0x4e60cc8a // FMLA V10.2D, V4.2D, V0.2D
-	FMOVQ 7296(R6), F1
-	FMOVQ 7296(R6), F0
-	FMOVQ 7424(R6), F3
-	WORD $0x4e61cca3 // FMLA V3.2D, V5.2D, V1.2D
-	FMOVQ 7424(R6), F8
-	WORD $0x4e60ccc8 // FMLA V8.2D, V6.2D, V0.2D
-	FMOVQ 7296(R6), F0
-	FMOVQ 7296(R6), F2
-	FMOVQ 7424(R6), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 7424(R6), F0
-	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
-	FMOVQ 7552(R6), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 7552(R6), F3
-	WORD $0x4e68ccc3 // FMLA V3.2D, V6.2D, V8.2D
-	FMOVQ 7552(R6), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 7552(R6), F1
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 7680(R6), F0
-	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
-	FMOVQ 7680(R6), F4
-	WORD $0x4e63ccc4 // FMLA V4.2D, V6.2D, V3.2D
-	FMOVQ 7680(R6), F3
-	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
-	FMOVQ 7680(R6), F2
-	WORD $0x4e61cd22 // FMLA V2.2D, V9.2D, V1.2D
-	FMOVQ 7808(R6), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 7808(R6), F0
-	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
-	FMOVQ 7808(R6), F4
-	WORD $0x4e63ce44 // FMLA V4.2D, V18.2D, V3.2D
-	FMOVQ 7808(R6), F3
-	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 7936(R6), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 7936(R6), F1
-	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 7936(R6), F0
-	WORD $0x4e64ce40 // FMLA V0.2D, V18.2D, V4.2D
-	FMOVQ 7936(R6), F4
-	WORD $0x4e63cd24 // FMLA V4.2D, V9.2D, V3.2D
-	FMOVQ 8576(R6), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
-	FMOVQ 8576(R6), F2
-	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 8576(R6), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 8576(R6), F0
-	WORD $0x4e64cd20 // FMLA V0.2D, V9.2D, V4.2D
-	FMOVQ 3392(R6), F8
-	WORD $0x4e63cca8 // FMLA V8.2D, V5.2D, V3.2D
-	FMOVQ 3392(R6), F5
-	WORD $0x4e62ccc5 // FMLA V5.2D, V6.2D, V2.2D
-	FMOVQ 3392(R6), F6
-	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
-	FMOVQ 3392(R6), F4
-	WORD $0x4e60cd24 // FMLA V4.2D, V9.2D, V0.2D
-	WORD $0x4f7f55c3 // SHL V3.2D, V14.2D, 63
-	WORD $0x4f7f55a2 // SHL V2.2D, V13.2D, 63
-	WORD $0x4f7f5581 // SHL V1.2D, V12.2D, 63
-	WORD $0x4f7f5560 // SHL V0.2D, V11.2D, 63
-	WORD $0x4ee0a869 // CMLT V9.2D, V3.2D, 0
-	WORD $0x6e711d09 // BSL V9.16B, V8.16B, V17.16B
-	WORD $0x4ee0a848 // CMLT V8.2D, V2.2D, 0
-	WORD $0x6e701ca8 // BSL V8.16B, V5.16B, V16.16B
-	WORD $0x4ee0a825 // CMLT V5.2D, V1.2D, 0
-	WORD $0x6e6f1cc5 // BSL V5.16B, V6.16B, V15.16B
-	WORD $0x4ee0a806 // CMLT V6.2D, V0.2D, 0
-	WORD $0x6e6a1c86 // BSL V6.16B, V4.16B, V10.16B
-	WORD $0x4f7e55c3 // SHL V3.2D, V14.2D, 62
-	WORD $0x4f7e55a2 // SHL V2.2D, V13.2D, 62
-	WORD $0x4f7e5581 // SHL V1.2D, V12.2D, 62
-	WORD $0x4f7e5564 // SHL V4.2D, V11.2D, 62
-	FMOVQ 256(R6), F0
-	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
-	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 256(R6), F0
-	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
-	WORD $0x6e231d23 // EOR V3.16B, V9.16B, V3.16B
-	WORD $0x6e221d02 // EOR V2.16B, V8.16B, V2.16B
-	WORD $0x6e211ca5 // EOR V5.16B, V5.16B, V1.16B
-	WORD $0x6e201cc4 // EOR V4.16B, V6.16B, V0.16B
-	ADD R3<<3, R5, R1
-	FLDPQ (R1), (F1, F0)
-	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
-	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
-	ADD R3<<3, R4, R0
-	FLDPQ (R0), (F1, F0)
-	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FSTPQ (F1, F0), (R0)
-	FLDPQ 32(R1), (F1, F0)
-	WORD $0x6e61dca3 // FMUL V3.2D, V5.2D, V1.2D
-	WORD $0x6e60dc82 // FMUL V2.2D, V4.2D, V0.2D
-	FLDPQ 32(R0), (F1, F0)
-	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FSTPQ (F1, F0), 32(R0)
-	ADD $8, R3, R3
-	CMP R8, R3
-	BLE many1413
-
-oneTest1415:
-	ADD $-4, R2, R1
-	CMP R1, R3
-	BGT tail1416
-
-one1414:
-	ADD R3<<3, R7, R0
-	FLDPQ (R0), (F0, F2)
-	FMOVQ 3200(R6), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 6848(R6), F2
-	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
-	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
-	WORD $0x6e205800 // NOT V0.16B, V0.16B
-	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
-	WORD $0x6eb0a800 // UMAXV S0, V0.4S
-	WORD $0x1e260000 // FMOV R0, S0
-	TSTW R0, R0
-	BEQ ok1419
-	MOVD R3, ret+40(FP)
-	JMP done1412
-
-ok1419:
-	ADD R3<<3, R7, R0
-	FLDPQ (R0), (F6, F5)
-	FMOVQ 6912(R6), F1
-	FMOVQ 6912(R6), F0
-	FMOVQ 6976(R6), F9
-	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
-	FMOVQ 6976(R6), F8
-	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
-	FMOVQ 6976(R6), F0
-	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
-	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 8000(R6), F0
-	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
-	FMOVQ 8064(R6), F0
-	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
-	FMOVQ 8128(R6), F0
-	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
-	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
-	WORD $0x6e65dcaa // FMUL V10.2D, V5.2D, V5.2D
-	FMOVQ 7232(R6), F0
-	FMOVQ 7232(R6), F2
-	FMOVQ 7360(R6), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 7360(R6), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 7488(R6), F2
-	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 7488(R6), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 7616(R6), F0
-	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 7616(R6), F2
-	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 7744(R6), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 7744(R6), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 7872(R6), F3
-	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
-	FMOVQ 7872(R6), F2
-	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
-	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
-	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
-	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
-	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
-	FMOVQ 7296(R6), F1
-	FMOVQ 7296(R6), F0
-	FMOVQ 7424(R6), F2
-	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 7424(R6), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 7552(R6), F0
-	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 7552(R6), F2
-	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 7680(R6), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 7680(R6), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 7808(R6), F2
-	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 7808(R6), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 7936(R6), F0
-	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 7936(R6), F2
-	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 8576(R6), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 8576(R6), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 3392(R6), F4
-	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 3392(R6), F2
-	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
-	WORD $0x4f7f5521 // SHL V1.2D, V9.2D, 63
-	WORD $0x4f7f5500 // SHL V0.2D, V8.2D, 63
-	WORD $0x4ee0a823 // CMLT V3.2D, V1.2D, 0
-	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
-	WORD $0x4ee0a804 // CMLT V4.2D, V0.2D, 0
-	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
-	WORD $0x4f7e5521 // SHL V1.2D, V9.2D, 62
-	WORD $0x4f7e5502 // SHL V2.2D, V8.2D, 62
-	FMOVQ 256(R6), F0
-	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
-	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
-	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
-	ADD R3<<3, R5, R0
-	FLDPQ (R0), (F1, F0)
-	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
-	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
-	ADD R3<<3, R4, R0
-	FLDPQ (R0), (F1, F0)
-	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FSTPQ (F1, F0), (R0)
-	ADD $4, R3, R3
-	CMP R1, R3
-	BLE one1414
-
-tail1416:
-	SUBS R3, R2, R0
-	BEQ done1417
-	ADD $32, R9, R1
-	LSL $3, R0, R0
-	SUB R0, R1, R0
-	FLDPQ (R0), (F6, F5)
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	WORD $0x6f00e402 // MOVI V2.2D, 0
-	ADD R3<<3, R7, R1
-	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
-	CBZ R0, someLanes1
-	FMOVQ (R1), F0
-	FMOVQ 16(R1), F2
-	JMP doneLanes2
-
-someLanes1:
-	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes2
-	FMOVD (R1), F0
-	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, doneLanes2
-	FMOVD 8(R1), F1
-	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
-	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
-	CBZ R0, doneLanes2
-	FMOVD 16(R1), F2
-
-doneLanes2:
-	FMOVQ 3200(R6), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 6848(R6), F2
-	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
-	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
-	WORD $0x6e205800 // NOT V0.16B, V0.16B
-	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
-	WORD $0x6eb0a800 // UMAXV S0, V0.4S
-	WORD $0x1e260000 // FMOV R0, S0
-	TSTW R0, R0
-	BEQ ok1420
-	MOVD R3, ret+40(FP)
-	JMP done1412
-
-ok1420:
-	WORD $0x6f00e409 // MOVI V9.2D, 0
-	WORD $0x6f00e408 // MOVI V8.2D, 0
-	ADD R3<<3, R7, R1
-	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
-	CBZ R0, someLanes3
-	FMOVQ (R1), F9
-	FMOVQ 16(R1), F8
-	JMP doneLanes4
-
-someLanes3:
-	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes4
-	FMOVD (R1), F9
-	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, doneLanes4
-	FMOVD 8(R1), F0
-	WORD $0x6e180409 // MOV V9.D[1], V0.D[0]
-	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
-	CBZ R0, doneLanes4
-	FMOVD 16(R1), F8
-
-doneLanes4:
-	FMOVQ 6912(R6), F1
-	FMOVQ 6912(R6), F0
-	FMOVQ 6976(R6), F11
-	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 6976(R6), F10
-	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 6976(R6), F0
-	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
-	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 8000(R6), F0
-	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 8064(R6), F0
-	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 8128(R6), F0
-	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	WORD $0x6e69dd2c // FMUL V12.2D, V9.2D, V9.2D
-	WORD $0x6e68dd04 // FMUL V4.2D, V8.2D, V8.2D
-	FMOVQ 7232(R6), F0
-	FMOVQ 7232(R6), F2
-	FMOVQ 7360(R6), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 7360(R6), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 7488(R6), F2
-	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 7488(R6), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 7616(R6), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 7616(R6), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 7744(R6), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 7744(R6), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 7872(R6), F3
-	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
-	FMOVQ 7872(R6), F2
-	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
-	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
-	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
-	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
-	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
-	FMOVQ 7296(R6), F1
-	FMOVQ 7296(R6), F0
-	FMOVQ 7424(R6), F2
-	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 7424(R6), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 7552(R6), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 7552(R6), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 7680(R6), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 7680(R6), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 7808(R6), F2
-	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 7808(R6), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 7936(R6), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 7936(R6), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 8576(R6), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 8576(R6), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 3392(R6), F3
-	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
-	FMOVQ 3392(R6), F2
-	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
-	WORD $0x4f7f5561 // SHL V1.2D, V11.2D, 63
-	WORD $0x4f7f5540 // SHL V0.2D, V10.2D, 63
-	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
-	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
-	WORD $0x4ee0a803 // CMLT V3.2D, V0.2D, 0
-	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
-	WORD $0x4f7e5561 // SHL V1.2D, V11.2D, 62
-	WORD $0x4f7e5542 // SHL V2.2D, V10.2D, 62
-	FMOVQ 256(R6), F0
-	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
-	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
-	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R3<<3, R5, R1
-	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
-	CBZ R0, someLanes5
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
-	JMP doneLanes6
-
-someLanes5:
-	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes6
-	FMOVD (R1), F1
-	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, doneLanes6
-	FMOVD 8(R1), F2
-	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
-	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
-	CBZ R0, doneLanes6
-	FMOVD 16(R1), F0
-
-doneLanes6:
-	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
-	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	ADD R3<<3, R4, R1
-	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
-	CBZ R0, someLanes7
-	FMOVQ (R1), F0
-	FMOVQ 16(R1), F1
-	JMP doneLanes8
-
-someLanes7:
-	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes8
-	FMOVD (R1), F0
-	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, doneLanes8
-	FMOVD 8(R1), F2
-	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
-	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
-	CBZ R0, doneLanes8
-	FMOVD 16(R1), F1
-
-doneLanes8:
-	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
-	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
-	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
-	CBZ R0, someLanes9
-	FMOVQ F0, (R1)
-	FMOVQ F1, 16(R1)
-	JMP doneLanes10
-
-someLanes9:
-	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes10
-	FMOVD F0, (R1)
-	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, doneLanes10
-	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
-	FMOVD F0, 8(R1)
-	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
-	CBZ R0, doneLanes10
-	FMOVD F1, 16(R1)
-
-doneLanes10:
-
-done1417:
-	MOVD R2, ret+40(FP)
-
-done1412:
-	RET
-
-// func addSinProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
-TEXT ·addSinProductF32(SB), NOSPLIT, $0-48
-	MOVD $constants<>(SB), R6
-	MOVD $ones<>(SB), R9
-	FMOVS sign+16(FP), F0
-	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
-	MOVD dst+8(FP), R4
-	MOVD x+24(FP), R7
-	MOVD from+32(FP), R5
-	MOVD n+0(FP), R2
-	MOVD $0, R3
-	ADD $-16, R2, R8
-	TST R8, R8
-	BLT oneTest1433
-
-many1431:
-	ADD R3<<2, R7, R0
-	FLDPQ (R0), (F0, F2)
-	FMOVQ 3264(R6), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
-	FMOVQ 9216(R6), F1
-	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
-	WORD $0x6e205805 // NOT V5.16B, V0.16B
-	WORD $0x6e22e420 // FCMGE V0.4S, V1.4S, V2.4S
-	WORD $0x6e205804 // NOT V4.16B, V0.16B
-	FLDPQ 32(R0), (F0, F2)
-	FMOVQ 3264(R6), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 9216(R6), F2
-	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
-	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
-	WORD $0x6e205800 // NOT V0.16B, V0.16B
-	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
-	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
-	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
-	WORD $0x6eb0a800 // UMAXV S0, V0.4S
-	WORD $0x1e260000 // FMOV R0, S0
-	TSTW R0, R0
-	BEQ ok1436
-	MOVD R3, ret+40(FP)
-	JMP done1430
-
-ok1436:
-	ADD R3<<2, R7, R0
-	FLDPQ (R0), (F17, F16)
-	FLDPQ 32(R0), (F15, F10)
-	FMOVQ 8768(R6), F1
-	FMOVQ 8768(R6), F0
-	FMOVQ 8704(R6), F14
-	WORD $0x4e21ce2e // FMLA V14.4S, V17.4S, V1.4S
-	FMOVQ 8704(R6), F13
-	WORD $0x4e20ce0d // FMLA V13.4S, V16.4S, V0.4S
-	FMOVQ 8768(R6), F1
-	FMOVQ 8768(R6), F0
-	FMOVQ 8704(R6), F12
-	WORD $0x4e21cdec // FMLA V12.4S, V15.4S, V1.4S
-	FMOVQ 8704(R6), F11
-	WORD $0x4e20cd4b // FMLA V11.4S, V10.4S, V0.4S
-	FMOVQ 8704(R6), F0
-	WORD $0x4ea0d5c4 // FSUB V4.4S, V14.4S, V0.4S
-	WORD $0x4ea0d5a3 // FSUB V3.4S, V13.4S, V0.4S
-	FMOVQ 8704(R6), F0
-	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
-	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
-	FMOVQ 8832(R6), F0
-	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
-	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 8832(R6), F0
-	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 8896(R6), F0
-	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
-	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 8896(R6), F0
-	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 8960(R6), F0
-	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
-	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
-	FMOVQ 8960(R6), F0
-	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	WORD $0x6e31de34 // FMUL V20.4S, V17.4S, V17.4S
-	WORD $0x6e30de13 // FMUL V19.4S, V16.4S, V16.4S
-	WORD $0x6e2fddf2 // FMUL V18.4S, V15.4S, V15.4S
-	WORD $0x6e2add49 // FMUL V9.4S, V10.4S, V10.4S
-	FMOVQ 9344(R6), F1
-	FMOVQ 9344(R6), F0
-	FMOVQ 9408(R6), F4
-	WORD $0x4e21ce84 // FMLA V4.4S, V20.4S, V1.4S
-	FMOVQ 9408(R6), F3
-	WORD $0x4e20ce63 // FMLA V3.4S, V19.4S, V0.4S
-	FMOVQ 9344(R6), F0
-	FMOVQ 9344(R6), F2
-	FMOVQ 9408(R6), F1
-	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
-	FMOVQ 9408(R6), F0
-	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 9472(R6), F8
-	WORD $0x4e24ce88 // FMLA V8.4S, V20.4S, V4.4S
-	FMOVQ 9472(R6), F6
-	WORD $0x4e23ce66 // FMLA V6.4S, V19.4S, V3.4S
-	FMOVQ 9472(R6), F5
-	WORD $0x4e21ce45 // FMLA V5.4S, V18.4S, V1.4S
-	FMOVQ 9472(R6), F4
-	WORD $0x4e20cd24 // FMLA V4.4S, V9.4S, V0.4S
-	WORD $0x6e34de23 // FMUL V3.4S, V17.4S, V20.4S
-	WORD $0x6e33de02 // FMUL V2.4S, V16.4S, V19.4S
-	WORD $0x6e32dde1 // FMUL V1.4S, V15.4S, V18.4S
-	WORD $0x6e29dd40 // FMUL V0.4S, V10.4S, V9.4S
-	WORD $0x4e23cd11 // FMLA V17.4S, V8.4S, V3.4S
-	WORD $0x4e22ccd0 // FMLA V16.4S, V6.4S, V2.4S
-	WORD $0x4e21ccaf // FMLA V15.4S, V5.4S, V1.4S
-	WORD $0x4e20cc8a // FMLA V10.4S, V4.4S, V0.4S
-	FMOVQ 9536(R6), F1
-	FMOVQ 9536(R6), F0
-	FMOVQ 9600(R6), F6
-	WORD $0x4e21ce86 // FMLA V6.4S, V20.4S, V1.4S
-	FMOVQ 9600(R6), F5
-	WORD $0x4e20ce65 // FMLA V5.4S, V19.4S, V0.4S
-	FMOVQ 9536(R6), F1
-	FMOVQ 9536(R6), F0
-	FMOVQ 9600(R6), F4
-	WORD $0x4e21ce44 // FMLA V4.4S, V18.4S, V1.4S
-	FMOVQ 9600(R6), F3
-	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
-	FMOVQ 9664(R6), F2
-	WORD $0x4e26ce82 // FMLA V2.4S, V20.4S, V6.4S
-	FMOVQ 9664(R6), F1
-	WORD $0x4e25ce61 // FMLA V1.4S, V19.4S, V5.4S
-	FMOVQ 9664(R6), F0
-	WORD $0x4e24ce40 // FMLA V0.4S, V18.4S, V4.4S
-	FMOVQ 9664(R6), F4
-	WORD $0x4e23cd24 // FMLA V4.4S, V9.4S, V3.4S
-	FMOVQ 6272(R6), F3
-	WORD $0x4e22ce83 // FMLA V3.4S, V20.4S, V2.4S
-	FMOVQ 6272(R6), F2
-	WORD $0x4e21ce62 // FMLA V2.4S, V19.4S, V1.4S
-	FMOVQ 6272(R6), F1
-	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
-	FMOVQ 6272(R6), F0
-	WORD $0x4e24cd20 // FMLA V0.4S, V9.4S, V4.4S
-	FMOVQ 3520(R6), F8
-	WORD $0x4e23ce88 // FMLA V8.4S, V20.4S, V3.4S
-	FMOVQ 3520(R6), F5
-	WORD $0x4e22ce65 // FMLA V5.4S, V19.4S, V2.4S
-	FMOVQ 3520(R6), F6
-	WORD $0x4e21ce46 // FMLA V6.4S, V18.4S, V1.4S
-	FMOVQ 3520(R6), F4
-	WORD $0x4e20cd24 // FMLA V4.4S, V9.4S, V0.4S
-	WORD $0x4f3f55c3 // SHL V3.4S, V14.4S, 31
-	WORD $0x4f3f55a2 // SHL V2.4S, V13.4S, 31
-	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
-	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
-	WORD $0x4ea0a869 // CMLT V9.4S, V3.4S, 0
-	WORD $0x6e711d09 // BSL V9.16B, V8.16B, V17.16B
-	WORD $0x4ea0a848 // CMLT V8.4S, V2.4S, 0
-	WORD $0x6e701ca8 // BSL V8.16B, V5.16B, V16.16B
-	WORD $0x4ea0a825 // CMLT V5.4S, V1.4S, 0
-	WORD $0x6e6f1cc5 // BSL V5.16B, V6.16B, V15.16B
-	WORD $0x4ea0a806 // CMLT V6.4S, V0.4S, 0
-	WORD $0x6e6a1c86 // BSL V6.16B, V4.16B, V10.16B
-	WORD $0x4f3e55c3 // SHL V3.4S, V14.4S, 30
-	WORD $0x4f3e55a2 // SHL V2.4S, V13.4S, 30
-	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
-	WORD $0x4f3e5564 // SHL V4.4S, V11.4S, 30
-	FMOVQ 448(R6), F0
-	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
-	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 448(R6), F0
-	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
-	WORD $0x6e231d23 // EOR V3.16B, V9.16B, V3.16B
-	WORD $0x6e221d02 // EOR V2.16B, V8.16B, V2.16B
-	WORD $0x6e211ca5 // EOR V5.16B, V5.16B, V1.16B
-	WORD $0x6e201cc4 // EOR V4.16B, V6.16B, V0.16B
-	ADD R3<<2, R5, R1
-	FLDPQ (R1), (F1, F0)
-	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
-	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
-	ADD R3<<2, R4, R0
-	FLDPQ (R0), (F1, F0)
-	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
-	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FSTPQ (F1, F0), (R0)
-	FLDPQ 32(R1), (F1, F0)
-	WORD $0x6e21dca3 // FMUL V3.4S, V5.4S, V1.4S
-	WORD $0x6e20dc82 // FMUL V2.4S, V4.4S, V0.4S
-	FLDPQ 32(R0), (F1, F0)
-	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
-	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FSTPQ (F1, F0), 32(R0)
-	ADD $16, R3, R3
-	CMP R8, R3
-	BLE many1431
-
-oneTest1433:
-	ADD $-8, R2, R1
-	CMP R1, R3
-	BGT tail1434
-
-one1432:
-	ADD R3<<2, R7, R0
-	FLDPQ (R0), (F0, F2)
-	FMOVQ 3264(R6), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 9216(R6), F2
-	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
-	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
-	WORD $0x6e205800 // NOT V0.16B, V0.16B
-	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
-	WORD $0x6eb0a800 // UMAXV S0, V0.4S
-	WORD $0x1e260000 // FMOV R0, S0
-	TSTW R0, R0
-	BEQ ok1437
-	MOVD R3, ret+40(FP)
-	JMP done1430
-
-ok1437:
-	ADD R3<<2, R7, R0
-	FLDPQ (R0), (F6, F5)
-	FMOVQ 8768(R6), F1
-	FMOVQ 8768(R6), F0
-	FMOVQ 8704(R6), F11
-	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
-	FMOVQ 8704(R6), F10
-	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
-	FMOVQ 8704(R6), F0
-	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
-	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
-	FMOVQ 8832(R6), F0
-	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 8896(R6), F0
-	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 8960(R6), F0
-	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
-	WORD $0x6e25dca8 // FMUL V8.4S, V5.4S, V5.4S
-	FMOVQ 9344(R6), F0
-	FMOVQ 9344(R6), F2
-	FMOVQ 9408(R6), F1
-	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 9408(R6), F0
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 9472(R6), F3
-	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
-	FMOVQ 9472(R6), F2
-	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
-	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
-	WORD $0x6e28dca0 // FMUL V0.4S, V5.4S, V8.4S
-	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
-	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
-	FMOVQ 9536(R6), F1
-	FMOVQ 9536(R6), F0
-	FMOVQ 9600(R6), F2
-	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 9600(R6), F1
-	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 9664(R6), F0
-	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 9664(R6), F2
-	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 6272(R6), F1
-	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 6272(R6), F0
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 3520(R6), F4
-	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
-	FMOVQ 3520(R6), F2
-	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
-	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
-	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
-	WORD $0x4ea0a823 // CMLT V3.4S, V1.4S, 0
-	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
-	WORD $0x4ea0a804 // CMLT V4.4S, V0.4S, 0
-	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
-	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
-	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
-	FMOVQ 448(R6), F0
-	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
-	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
-	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
-	ADD R3<<2, R5, R0
-	FLDPQ (R0), (F1, F0)
-	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
-	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
-	ADD R3<<2, R4, R0
-	FLDPQ (R0), (F1, F0)
-	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
-	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FSTPQ (F1, F0), (R0)
-	ADD $8, R3, R3
-	CMP R1, R3
-	BLE one1432
-
-tail1434:
-	SUBS R3, R2, R0
-	BEQ done1435
-	ADD $32, R9, R1
-	LSL $2, R0, R0
-	SUB R0, R1, R0
-	FLDPQ (R0), (F6, F5)
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	WORD $0x6f00e402 // MOVI V2.2D, 0
-	ADD R3<<2, R7, R1
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
-	CBZW R0, someLanes1
-	FMOVQ (R1), F0
-	FMOVQ 16(R1), F2
-	JMP doneLanes2
-
-someLanes1:
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes2
-	FMOVS (R1), F0
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes2
-	FMOVS 4(R1), F1
-	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes2
-	FMOVS 8(R1), F1
-	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, doneLanes2
-	FMOVS 12(R1), F1
-	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
-	CBZW R0, doneLanes2
-	FMOVS 16(R1), F2
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
-	CBZW R0, doneLanes2
-	FMOVS 20(R1), F1
-	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
-	CBZW R0, doneLanes2
-	FMOVS 24(R1), F1
-	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
-
-doneLanes2:
-	FMOVQ 3264(R6), F1
-	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
-	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 9216(R6), F2
-	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
-	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
-	WORD $0x6e205800 // NOT V0.16B, V0.16B
-	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
-	WORD $0x6eb0a800 // UMAXV S0, V0.4S
-	WORD $0x1e260000 // FMOV R0, S0
-	TSTW R0, R0
-	BEQ ok1438
-	MOVD R3, ret+40(FP)
-	JMP done1430
-
-ok1438:
-	WORD $0x6f00e409 // MOVI V9.2D, 0
-	WORD $0x6f00e408 // MOVI V8.2D, 0
-	ADD R3<<2, R7, R1
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
-	CBZW R0, someLanes3
-	FMOVQ (R1), F9
-	FMOVQ 16(R1), F8
-	JMP doneLanes4
-
-someLanes3:
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes4
-	FMOVS (R1), F9
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes4
-	FMOVS 4(R1), F0
-	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes4
-	FMOVS 8(R1), F0
-	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, doneLanes4
-	FMOVS 12(R1), F0
-	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
-	CBZW R0, doneLanes4
-	FMOVS 16(R1), F8
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
-	CBZW R0, doneLanes4
-	FMOVS 20(R1), F0
-	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
-	CBZW R0, doneLanes4
-	FMOVS 24(R1), F0
-	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
-
-doneLanes4:
-	FMOVQ 8768(R6), F1
-	FMOVQ 8768(R6), F0
-	FMOVQ 8704(R6), F12
-	WORD $0x4e21cd2c // FMLA V12.4S, V9.4S, V1.4S
-	FMOVQ 8704(R6), F11
-	WORD $0x4e20cd0b // FMLA V11.4S, V8.4S, V0.4S
-	FMOVQ 8704(R6), F0
-	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
-	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
-	FMOVQ 8832(R6), F0
-	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
-	FMOVQ 8896(R6), F0
-	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
-	FMOVQ 8960(R6), F0
-	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
-	WORD $0x6e29dd2a // FMUL V10.4S, V9.4S, V9.4S
-	WORD $0x6e28dd04 // FMUL V4.4S, V8.4S, V8.4S
-	FMOVQ 9344(R6), F0
-	FMOVQ 9344(R6), F2
-	FMOVQ 9408(R6), F1
-	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 9408(R6), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 9472(R6), F3
-	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
-	FMOVQ 9472(R6), F2
-	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
-	WORD $0x6e2add21 // FMUL V1.4S, V9.4S, V10.4S
-	WORD $0x6e24dd00 // FMUL V0.4S, V8.4S, V4.4S
-	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
-	WORD $0x4e20cc48 // FMLA V8.4S, V2.4S, V0.4S
-	FMOVQ 9536(R6), F1
-	FMOVQ 9536(R6), F0
-	FMOVQ 9600(R6), F2
-	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
-	FMOVQ 9600(R6), F1
-	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 9664(R6), F0
-	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 9664(R6), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 6272(R6), F1
-	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 6272(R6), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 3520(R6), F3
-	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
-	FMOVQ 3520(R6), F2
-	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
-	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
-	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
-	WORD $0x4ea0a824 // CMLT V4.4S, V1.4S, 0
-	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
-	WORD $0x4ea0a803 // CMLT V3.4S, V0.4S, 0
-	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
-	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
-	WORD $0x4f3e5562 // SHL V2.4S, V11.4S, 30
-	FMOVQ 448(R6), F0
-	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
-	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
-	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
-	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R3<<2, R5, R1
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
-	CBZW R0, someLanes5
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
-	JMP doneLanes6
-
-someLanes5:
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes6
-	FMOVS (R1), F1
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes6
-	FMOVS 4(R1), F2
-	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes6
-	FMOVS 8(R1), F2
-	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, doneLanes6
-	FMOVS 12(R1), F2
-	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
-	CBZW R0, doneLanes6
-	FMOVS 16(R1), F0
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
-	CBZW R0, doneLanes6
-	FMOVS 20(R1), F2
-	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
-	CBZW R0, doneLanes6
-	FMOVS 24(R1), F2
-	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
-
-doneLanes6:
-	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
-	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
-	WORD $0x6f00e402 // MOVI V2.2D, 0
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	ADD R3<<2, R4, R1
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
-	CBZW R0, someLanes7
-	FMOVQ (R1), F2
-	FMOVQ 16(R1), F1
-	JMP doneLanes8
-
-someLanes7:
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes8
-	FMOVS (R1), F2
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes8
-	FMOVS 4(R1), F0
-	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes8
-	FMOVS 8(R1), F0
-	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, doneLanes8
-	FMOVS 12(R1), F0
-	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
-	CBZW R0, doneLanes8
-	FMOVS 16(R1), F1
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
-	CBZW R0, doneLanes8
-	FMOVS 20(R1), F0
-	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
-	CBZW R0, doneLanes8
-	FMOVS 24(R1), F0
-	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
-
-doneLanes8:
-	WORD $0x4e24cce2 // FMLA V2.4S, V7.4S, V4.4S
-	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
-	CBZW R0, someLanes9
-	FMOVQ F2, (R1)
-	FMOVQ F1, 16(R1)
-	JMP doneLanes10
-
-someLanes9:
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes10
-	FMOVS F2, (R1)
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes10
-	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
-	FMOVS F0, 4(R1)
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes10
-	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
-	FMOVS F0, 8(R1)
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, doneLanes10
-	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
-	FMOVS F0, 12(R1)
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
-	CBZW R0, doneLanes10
-	FMOVS F1, 16(R1)
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
-	CBZW R0, doneLanes10
-	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
-	FMOVS F0, 20(R1)
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
-	CBZW R0, doneLanes10
-	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
-	FMOVS F0, 24(R1)
-
-doneLanes10:
-
-done1435:
-	MOVD R2, ret+40(FP)
-
-done1430:
-	RET
-
-// func addCosF64(n int, dst *float64, sign float64, x *float64) int
-TEXT ·addCosF64(SB), NOSPLIT, $0-40
 	MOVD $constants<>(SB), R5
 	MOVD $ones<>(SB), R7
 	FMOVD sign+16(FP), F0
@@ -40452,20 +38910,20 @@ ok1454:
 	FLDPQ 32(R0), (F15, F10)
 	FMOVQ 6912(R5), F1
 	FMOVQ 6912(R5), F0
-	FMOVQ 9728(R5), F14
+	FMOVQ 6976(R5), F14
 	WORD $0x4e61ce2e // FMLA V14.2D, V17.2D, V1.2D
-	FMOVQ 9728(R5), F13
+	FMOVQ 6976(R5), F13
 	WORD $0x4e60ce0d // FMLA V13.2D, V16.2D, V0.2D
 	FMOVQ 6912(R5), F1
 	FMOVQ 6912(R5), F0
-	FMOVQ 9728(R5), F12
+	FMOVQ 6976(R5), F12
 	WORD $0x4e61cdec // FMLA V12.2D, V15.2D, V1.2D
-	FMOVQ 9728(R5), F11
+	FMOVQ 6976(R5), F11
 	WORD $0x4e60cd4b // FMLA V11.2D, V10.2D, V0.2D
-	FMOVQ 9728(R5), F0
+	FMOVQ 6976(R5), F0
 	WORD $0x4ee0d5c4 // FSUB V4.2D, V14.2D, V0.2D
 	WORD $0x4ee0d5a3 // FSUB V3.2D, V13.2D, V0.2D
-	FMOVQ 9728(R5), F0
+	FMOVQ 6976(R5), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
 	FMOVQ 8000(R5), F0
@@ -40670,11 +39128,11 @@ ok1455:
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R5), F1
 	FMOVQ 6912(R5), F0
-	FMOVQ 9728(R5), F9
+	FMOVQ 6976(R5), F9
 	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
-	FMOVQ 9728(R5), F8
+	FMOVQ 6976(R5), F8
 	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
-	FMOVQ 9728(R5), F0
+	FMOVQ 6976(R5), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
 	FMOVQ 8000(R5), F0
@@ -40836,11 +39294,11 @@ someLanes3:
 doneLanes4:
 	FMOVQ 6912(R5), F1
 	FMOVQ 6912(R5), F0
-	FMOVQ 9728(R5), F11
+	FMOVQ 6976(R5), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 9728(R5), F10
+	FMOVQ 6976(R5), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 9728(R5), F0
+	FMOVQ 6976(R5), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
 	FMOVQ 8000(R5), F0
@@ -40973,8 +39431,8 @@ done1453:
 done1448:
 	RET
 
-// func addCosF32(n int, dst *float32, sign float32, x *float32) int
-TEXT ·addCosF32(SB), NOSPLIT, $0-40
+// func addSinF32(n int, dst *float32, sign float32, x *float32) int
+TEXT ·addSinF32(SB), NOSPLIT, $0-40
 	MOVD $constants<>(SB), R5
 	MOVD $ones<>(SB), R7
 	FMOVS sign+16(FP), F0
@@ -41023,20 +39481,20 @@ ok1472:
 	FLDPQ 32(R0), (F15, F10)
 	FMOVQ 8768(R5), F1
 	FMOVQ 8768(R5), F0
-	FMOVQ 9792(R5), F14
+	FMOVQ 8704(R5), F14
 	WORD $0x4e21ce2e // FMLA V14.4S, V17.4S, V1.4S
-	FMOVQ 9792(R5), F13
+	FMOVQ 8704(R5), F13
 	WORD $0x4e20ce0d // FMLA V13.4S, V16.4S, V0.4S
 	FMOVQ 8768(R5), F1
 	FMOVQ 8768(R5), F0
-	FMOVQ 9792(R5), F12
+	FMOVQ 8704(R5), F12
 	WORD $0x4e21cdec // FMLA V12.4S, V15.4S, V1.4S
-	FMOVQ 9792(R5), F11
+	FMOVQ 8704(R5), F11
 	WORD $0x4e20cd4b // FMLA V11.4S, V10.4S, V0.4S
-	FMOVQ 9792(R5), F0
+	FMOVQ 8704(R5), F0
 	WORD $0x4ea0d5c4 // FSUB V4.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a3 // FSUB V3.4S, V13.4S, V0.4S
-	FMOVQ 9792(R5), F0
+	FMOVQ 8704(R5), F0
 	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
 	FMOVQ 8832(R5), F0
@@ -41193,11 +39651,11 @@ ok1473:
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R5), F1
 	FMOVQ 8768(R5), F0
-	FMOVQ 9792(R5), F11
+	FMOVQ 8704(R5), F11
 	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
-	FMOVQ 9792(R5), F10
+	FMOVQ 8704(R5), F10
 	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
-	FMOVQ 9792(R5), F0
+	FMOVQ 8704(R5), F0
 	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
 	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
 	FMOVQ 8832(R5), F0
@@ -41367,11 +39825,11 @@ someLanes3:
 doneLanes4:
 	FMOVQ 8768(R5), F1
 	FMOVQ 8768(R5), F0
-	FMOVQ 9792(R5), F12
+	FMOVQ 8704(R5), F12
 	WORD $0x4e21cd2c // FMLA V12.4S, V9.4S, V1.4S
-	FMOVQ 9792(R5), F11
+	FMOVQ 8704(R5), F11
 	WORD $0x4e20cceb // FMLA V11.4S, V7.4S, V0.4S
-	FMOVQ 9792(R5), F0
+	FMOVQ 8704(R5), F0
 	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
 	FMOVQ 8832(R5), F0
@@ -41512,8 +39970,8 @@ done1471:
 done1466:
 	RET
 
-// func addCosProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
-TEXT ·addCosProductF64(SB), NOSPLIT, $0-48
+// func addSinProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
+TEXT ·addSinProductF64(SB), NOSPLIT, $0-48
 	MOVD $constants<>(SB), R6
 	MOVD $ones<>(SB), R9
 	FMOVD sign+16(FP), F0
@@ -41563,20 +40021,20 @@ ok1490:
 	FLDPQ 32(R0), (F15, F10)
 	FMOVQ 6912(R6), F1
 	FMOVQ 6912(R6), F0
-	FMOVQ 9728(R6), F14
+	FMOVQ 6976(R6), F14
 	WORD $0x4e61ce2e // FMLA V14.2D, V17.2D, V1.2D
-	FMOVQ 9728(R6), F13
+	FMOVQ 6976(R6), F13
 	WORD $0x4e60ce0d // FMLA V13.2D, V16.2D, V0.2D
 	FMOVQ 6912(R6), F1
 	FMOVQ 6912(R6), F0
-	FMOVQ 9728(R6), F12
+	FMOVQ 6976(R6), F12
 	WORD $0x4e61cdec // FMLA V12.2D, V15.2D, V1.2D
-	FMOVQ 9728(R6), F11
+	FMOVQ 6976(R6), F11
 	WORD $0x4e60cd4b // FMLA V11.2D, V10.2D, V0.2D
-	FMOVQ 9728(R6), F0
+	FMOVQ 6976(R6), F0
 	WORD $0x4ee0d5c4 // FSUB V4.2D, V14.2D, V0.2D
 	WORD $0x4ee0d5a3 // FSUB V3.2D, V13.2D, V0.2D
-	FMOVQ 9728(R6), F0
+	FMOVQ 6976(R6), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
 	FMOVQ 8000(R6), F0
@@ -41788,11 +40246,11 @@ ok1491:
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 6912(R6), F1
 	FMOVQ 6912(R6), F0
-	FMOVQ 9728(R6), F9
+	FMOVQ 6976(R6), F9
 	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
-	FMOVQ 9728(R6), F8
+	FMOVQ 6976(R6), F8
 	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
-	FMOVQ 9728(R6), F0
+	FMOVQ 6976(R6), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
 	FMOVQ 8000(R6), F0
@@ -41934,6 +40392,2314 @@ doneLanes2:
 	JMP done1484
 
 ok1492:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R3<<3, R7, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F8
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F9
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e180409 // MOV V9.D[1], V0.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F8
+
+doneLanes4:
+	FMOVQ 6912(R6), F1
+	FMOVQ 6912(R6), F0
+	FMOVQ 6976(R6), F11
+	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
+	FMOVQ 6976(R6), F10
+	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
+	FMOVQ 6976(R6), F0
+	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
+	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
+	FMOVQ 8000(R6), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 8064(R6), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 8128(R6), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	WORD $0x6e69dd2c // FMUL V12.2D, V9.2D, V9.2D
+	WORD $0x6e68dd04 // FMUL V4.2D, V8.2D, V8.2D
+	FMOVQ 7232(R6), F0
+	FMOVQ 7232(R6), F2
+	FMOVQ 7360(R6), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 7360(R6), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 7488(R6), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 7488(R6), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 7616(R6), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 7616(R6), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 7744(R6), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 7744(R6), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 7872(R6), F3
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	FMOVQ 7872(R6), F2
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
+	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	FMOVQ 7296(R6), F1
+	FMOVQ 7296(R6), F0
+	FMOVQ 7424(R6), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 7424(R6), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 7552(R6), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 7552(R6), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 7680(R6), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 7680(R6), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 7808(R6), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 7808(R6), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 7936(R6), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 7936(R6), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 8576(R6), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 8576(R6), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 3392(R6), F3
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	FMOVQ 3392(R6), F2
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x4f7f5561 // SHL V1.2D, V11.2D, 63
+	WORD $0x4f7f5540 // SHL V0.2D, V10.2D, 63
+	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
+	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
+	WORD $0x4ee0a803 // CMLT V3.2D, V0.2D, 0
+	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
+	WORD $0x4f7e5561 // SHL V1.2D, V11.2D, 62
+	WORD $0x4f7e5542 // SHL V2.2D, V10.2D, 62
+	FMOVQ 256(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
+	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F0
+
+doneLanes6:
+	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
+	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes7
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes8
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes8
+	FMOVD 16(R1), F1
+
+doneLanes8:
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes9
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes10
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F1, 16(R1)
+
+doneLanes10:
+
+done1489:
+	MOVD R2, ret+40(FP)
+
+done1484:
+	RET
+
+// func addSinProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
+TEXT ·addSinProductF32(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R9
+	FMOVS sign+16(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD dst+8(FP), R4
+	MOVD x+24(FP), R7
+	MOVD from+32(FP), R5
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-16, R2, R8
+	TST R8, R8
+	BLT oneTest1505
+
+many1503:
+	ADD R3<<2, R7, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 3264(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	FMOVQ 9216(R6), F1
+	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
+	WORD $0x6e205805 // NOT V5.16B, V0.16B
+	WORD $0x6e22e420 // FCMGE V0.4S, V1.4S, V2.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	FLDPQ 32(R0), (F0, F2)
+	FMOVQ 3264(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 9216(R6), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1508
+	MOVD R3, ret+40(FP)
+	JMP done1502
+
+ok1508:
+	ADD R3<<2, R7, R0
+	FLDPQ (R0), (F17, F16)
+	FLDPQ 32(R0), (F15, F10)
+	FMOVQ 8768(R6), F1
+	FMOVQ 8768(R6), F0
+	FMOVQ 8704(R6), F14
+	WORD $0x4e21ce2e // FMLA V14.4S, V17.4S, V1.4S
+	FMOVQ 8704(R6), F13
+	WORD $0x4e20ce0d // FMLA V13.4S, V16.4S, V0.4S
+	FMOVQ 8768(R6), F1
+	FMOVQ 8768(R6), F0
+	FMOVQ 8704(R6), F12
+	WORD $0x4e21cdec // FMLA V12.4S, V15.4S, V1.4S
+	FMOVQ 8704(R6), F11
+	WORD $0x4e20cd4b // FMLA V11.4S, V10.4S, V0.4S
+	FMOVQ 8704(R6), F0
+	WORD $0x4ea0d5c4 // FSUB V4.4S, V14.4S, V0.4S
+	WORD $0x4ea0d5a3 // FSUB V3.4S, V13.4S, V0.4S
+	FMOVQ 8704(R6), F0
+	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
+	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
+	FMOVQ 8832(R6), F0
+	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
+	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
+	FMOVQ 8832(R6), F0
+	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
+	FMOVQ 8896(R6), F0
+	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
+	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
+	FMOVQ 8896(R6), F0
+	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
+	FMOVQ 8960(R6), F0
+	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
+	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
+	FMOVQ 8960(R6), F0
+	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
+	WORD $0x6e31de34 // FMUL V20.4S, V17.4S, V17.4S
+	WORD $0x6e30de13 // FMUL V19.4S, V16.4S, V16.4S
+	WORD $0x6e2fddf2 // FMUL V18.4S, V15.4S, V15.4S
+	WORD $0x6e2add49 // FMUL V9.4S, V10.4S, V10.4S
+	FMOVQ 9344(R6), F1
+	FMOVQ 9344(R6), F0
+	FMOVQ 9408(R6), F4
+	WORD $0x4e21ce84 // FMLA V4.4S, V20.4S, V1.4S
+	FMOVQ 9408(R6), F3
+	WORD $0x4e20ce63 // FMLA V3.4S, V19.4S, V0.4S
+	FMOVQ 9344(R6), F0
+	FMOVQ 9344(R6), F2
+	FMOVQ 9408(R6), F1
+	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
+	FMOVQ 9408(R6), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 9472(R6), F8
+	WORD $0x4e24ce88 // FMLA V8.4S, V20.4S, V4.4S
+	FMOVQ 9472(R6), F6
+	WORD $0x4e23ce66 // FMLA V6.4S, V19.4S, V3.4S
+	FMOVQ 9472(R6), F5
+	WORD $0x4e21ce45 // FMLA V5.4S, V18.4S, V1.4S
+	FMOVQ 9472(R6), F4
+	WORD $0x4e20cd24 // FMLA V4.4S, V9.4S, V0.4S
+	WORD $0x6e34de23 // FMUL V3.4S, V17.4S, V20.4S
+	WORD $0x6e33de02 // FMUL V2.4S, V16.4S, V19.4S
+	WORD $0x6e32dde1 // FMUL V1.4S, V15.4S, V18.4S
+	WORD $0x6e29dd40 // FMUL V0.4S, V10.4S, V9.4S
+	WORD $0x4e23cd11 // FMLA V17.4S, V8.4S, V3.4S
+	WORD $0x4e22ccd0 // FMLA V16.4S, V6.4S, V2.4S
+	WORD $0x4e21ccaf // FMLA V15.4S, V5.4S, V1.4S
+	WORD $0x4e20cc8a // FMLA V10.4S, V4.4S, V0.4S
+	FMOVQ 9536(R6), F1
+	FMOVQ 9536(R6), F0
+	FMOVQ 9600(R6), F6
+	WORD $0x4e21ce86 // FMLA V6.4S, V20.4S, V1.4S
+	FMOVQ 9600(R6), F5
+	WORD $0x4e20ce65 // FMLA V5.4S, V19.4S, V0.4S
+	FMOVQ 9536(R6), F1
+	FMOVQ 9536(R6), F0
+	FMOVQ 9600(R6), F4
+	WORD $0x4e21ce44 // FMLA V4.4S, V18.4S, V1.4S
+	FMOVQ 9600(R6), F3
+	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
+	FMOVQ 9664(R6), F2
+	WORD $0x4e26ce82 // FMLA V2.4S, V20.4S, V6.4S
+	FMOVQ 9664(R6), F1
+	WORD $0x4e25ce61 // FMLA V1.4S, V19.4S, V5.4S
+	FMOVQ 9664(R6), F0
+	WORD $0x4e24ce40 // FMLA V0.4S, V18.4S, V4.4S
+	FMOVQ 9664(R6), F4
+	WORD $0x4e23cd24 // FMLA V4.4S, V9.4S, V3.4S
+	FMOVQ 6272(R6), F3
+	WORD $0x4e22ce83 // FMLA V3.4S, V20.4S, V2.4S
+	FMOVQ 6272(R6), F2
+	WORD $0x4e21ce62 // FMLA V2.4S, V19.4S, V1.4S
+	FMOVQ 6272(R6), F1
+	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
+	FMOVQ 6272(R6), F0
+	WORD $0x4e24cd20 // FMLA V0.4S, V9.4S, V4.4S
+	FMOVQ 3520(R6), F8
+	WORD $0x4e23ce88 // FMLA V8.4S, V20.4S, V3.4S
+	FMOVQ 3520(R6), F5
+	WORD $0x4e22ce65 // FMLA V5.4S, V19.4S, V2.4S
+	FMOVQ 3520(R6), F6
+	WORD $0x4e21ce46 // FMLA V6.4S, V18.4S, V1.4S
+	FMOVQ 3520(R6), F4
+	WORD $0x4e20cd24 // FMLA V4.4S, V9.4S, V0.4S
+	WORD $0x4f3f55c3 // SHL V3.4S, V14.4S, 31
+	WORD $0x4f3f55a2 // SHL V2.4S, V13.4S, 31
+	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
+	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
+	WORD $0x4ea0a869 // CMLT V9.4S, V3.4S, 0
+	WORD $0x6e711d09 // BSL V9.16B, V8.16B, V17.16B
+	WORD $0x4ea0a848 // CMLT V8.4S, V2.4S, 0
+	WORD $0x6e701ca8 // BSL V8.16B, V5.16B, V16.16B
+	WORD $0x4ea0a825 // CMLT V5.4S, V1.4S, 0
+	WORD $0x6e6f1cc5 // BSL V5.16B, V6.16B, V15.16B
+	WORD $0x4ea0a806 // CMLT V6.4S, V0.4S, 0
+	WORD $0x6e6a1c86 // BSL V6.16B, V4.16B, V10.16B
+	WORD $0x4f3e55c3 // SHL V3.4S, V14.4S, 30
+	WORD $0x4f3e55a2 // SHL V2.4S, V13.4S, 30
+	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
+	WORD $0x4f3e5564 // SHL V4.4S, V11.4S, 30
+	FMOVQ 448(R6), F0
+	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
+	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
+	FMOVQ 448(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
+	WORD $0x6e231d23 // EOR V3.16B, V9.16B, V3.16B
+	WORD $0x6e221d02 // EOR V2.16B, V8.16B, V2.16B
+	WORD $0x6e211ca5 // EOR V5.16B, V5.16B, V1.16B
+	WORD $0x6e201cc4 // EOR V4.16B, V6.16B, V0.16B
+	ADD R3<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	ADD R3<<2, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FSTPQ (F1, F0), (R0)
+	FLDPQ 32(R1), (F1, F0)
+	WORD $0x6e21dca3 // FMUL V3.4S, V5.4S, V1.4S
+	WORD $0x6e20dc82 // FMUL V2.4S, V4.4S, V0.4S
+	FLDPQ 32(R0), (F1, F0)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FSTPQ (F1, F0), 32(R0)
+	ADD $16, R3, R3
+	CMP R8, R3
+	BLE many1503
+
+oneTest1505:
+	ADD $-8, R2, R1
+	CMP R1, R3
+	BGT tail1506
+
+one1504:
+	ADD R3<<2, R7, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 3264(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 9216(R6), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1509
+	MOVD R3, ret+40(FP)
+	JMP done1502
+
+ok1509:
+	ADD R3<<2, R7, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 8768(R6), F1
+	FMOVQ 8768(R6), F0
+	FMOVQ 8704(R6), F11
+	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
+	FMOVQ 8704(R6), F10
+	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
+	FMOVQ 8704(R6), F0
+	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	FMOVQ 8832(R6), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 8896(R6), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 8960(R6), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
+	WORD $0x6e25dca8 // FMUL V8.4S, V5.4S, V5.4S
+	FMOVQ 9344(R6), F0
+	FMOVQ 9344(R6), F2
+	FMOVQ 9408(R6), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 9408(R6), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 9472(R6), F3
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	FMOVQ 9472(R6), F2
+	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
+	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
+	WORD $0x6e28dca0 // FMUL V0.4S, V5.4S, V8.4S
+	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
+	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	FMOVQ 9536(R6), F1
+	FMOVQ 9536(R6), F0
+	FMOVQ 9600(R6), F2
+	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
+	FMOVQ 9600(R6), F1
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	FMOVQ 9664(R6), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 9664(R6), F2
+	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
+	FMOVQ 6272(R6), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 6272(R6), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 3520(R6), F4
+	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
+	FMOVQ 3520(R6), F2
+	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
+	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
+	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
+	WORD $0x4ea0a823 // CMLT V3.4S, V1.4S, 0
+	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
+	WORD $0x4ea0a804 // CMLT V4.4S, V0.4S, 0
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
+	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
+	FMOVQ 448(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
+	ADD R3<<2, R5, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	ADD R3<<2, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FSTPQ (F1, F0), (R0)
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE one1504
+
+tail1506:
+	SUBS R3, R2, R0
+	BEQ done1507
+	ADD $32, R9, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<2, R7, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F0
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F1
+	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
+
+doneLanes2:
+	FMOVQ 3264(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 9216(R6), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1510
+	MOVD R3, ret+40(FP)
+	JMP done1502
+
+ok1510:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R3<<2, R7, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F8
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F9
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F8
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 8768(R6), F1
+	FMOVQ 8768(R6), F0
+	FMOVQ 8704(R6), F12
+	WORD $0x4e21cd2c // FMLA V12.4S, V9.4S, V1.4S
+	FMOVQ 8704(R6), F11
+	WORD $0x4e20cd0b // FMLA V11.4S, V8.4S, V0.4S
+	FMOVQ 8704(R6), F0
+	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
+	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
+	FMOVQ 8832(R6), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
+	FMOVQ 8896(R6), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
+	FMOVQ 8960(R6), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
+	WORD $0x6e29dd2a // FMUL V10.4S, V9.4S, V9.4S
+	WORD $0x6e28dd04 // FMUL V4.4S, V8.4S, V8.4S
+	FMOVQ 9344(R6), F0
+	FMOVQ 9344(R6), F2
+	FMOVQ 9408(R6), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 9408(R6), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 9472(R6), F3
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	FMOVQ 9472(R6), F2
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x6e2add21 // FMUL V1.4S, V9.4S, V10.4S
+	WORD $0x6e24dd00 // FMUL V0.4S, V8.4S, V4.4S
+	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
+	WORD $0x4e20cc48 // FMLA V8.4S, V2.4S, V0.4S
+	FMOVQ 9536(R6), F1
+	FMOVQ 9536(R6), F0
+	FMOVQ 9600(R6), F2
+	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
+	FMOVQ 9600(R6), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 9664(R6), F0
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
+	FMOVQ 9664(R6), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 6272(R6), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 6272(R6), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 3520(R6), F3
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	FMOVQ 3520(R6), F2
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
+	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
+	WORD $0x4ea0a824 // CMLT V4.4S, V1.4S, 0
+	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
+	WORD $0x4ea0a803 // CMLT V3.4S, V0.4S, 0
+	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
+	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
+	WORD $0x4f3e5562 // SHL V2.4S, V11.4S, 30
+	FMOVQ 448(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
+	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes6:
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes7
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes8:
+	WORD $0x4e24cce2 // FMLA V2.4S, V7.4S, V4.4S
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes9
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes10
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes10:
+
+done1507:
+	MOVD R2, ret+40(FP)
+
+done1502:
+	RET
+
+// func addCosF64(n int, dst *float64, sign float64, x *float64) int
+TEXT ·addCosF64(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R5
+	MOVD $ones<>(SB), R7
+	FMOVD sign+16(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD dst+8(FP), R4
+	MOVD x+24(FP), R6
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-8, R2, R1
+	TST R1, R1
+	BLT oneTest1523
+
+many1521:
+	ADD R3<<3, R6, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 3200(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	FMOVQ 6848(R5), F1
+	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
+	WORD $0x6e205805 // NOT V5.16B, V0.16B
+	WORD $0x6e62e420 // FCMGE V0.2D, V1.2D, V2.2D
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	FLDPQ 32(R0), (F0, F2)
+	FMOVQ 3200(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 6848(R5), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1526
+	MOVD R3, ret+32(FP)
+	JMP done1520
+
+ok1526:
+	ADD R3<<3, R6, R0
+	FLDPQ (R0), (F17, F16)
+	FLDPQ 32(R0), (F15, F10)
+	FMOVQ 6912(R5), F1
+	FMOVQ 6912(R5), F0
+	FMOVQ 9728(R5), F14
+	WORD $0x4e61ce2e // FMLA V14.2D, V17.2D, V1.2D
+	FMOVQ 9728(R5), F13
+	WORD $0x4e60ce0d // FMLA V13.2D, V16.2D, V0.2D
+	FMOVQ 6912(R5), F1
+	FMOVQ 6912(R5), F0
+	FMOVQ 9728(R5), F12
+	WORD $0x4e61cdec // FMLA V12.2D, V15.2D, V1.2D
+	FMOVQ 9728(R5), F11
+	WORD $0x4e60cd4b // FMLA V11.2D, V10.2D, V0.2D
+	FMOVQ 9728(R5), F0
+	WORD $0x4ee0d5c4 // FSUB V4.2D, V14.2D, V0.2D
+	WORD $0x4ee0d5a3 // FSUB V3.2D, V13.2D, V0.2D
+	FMOVQ 9728(R5), F0
+	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
+	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
+	FMOVQ 8000(R5), F0
+	WORD $0x4ee0cc91 // FMLS V17.2D, V4.2D, V0.2D
+	WORD $0x4ee0cc70 // FMLS V16.2D, V3.2D, V0.2D
+	FMOVQ 8000(R5), F0
+	WORD $0x4ee0cc4f // FMLS V15.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
+	FMOVQ 8064(R5), F0
+	WORD $0x4ee0cc91 // FMLS V17.2D, V4.2D, V0.2D
+	WORD $0x4ee0cc70 // FMLS V16.2D, V3.2D, V0.2D
+	FMOVQ 8064(R5), F0
+	WORD $0x4ee0cc4f // FMLS V15.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
+	FMOVQ 8128(R5), F0
+	WORD $0x4ee0cc91 // FMLS V17.2D, V4.2D, V0.2D
+	WORD $0x4ee0cc70 // FMLS V16.2D, V3.2D, V0.2D
+	FMOVQ 8128(R5), F0
+	WORD $0x4ee0cc4f // FMLS V15.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
+	WORD $0x6e71de28 // FMUL V8.2D, V17.2D, V17.2D
+	WORD $0x6e70de06 // FMUL V6.2D, V16.2D, V16.2D
+	WORD $0x6e6fddf2 // FMUL V18.2D, V15.2D, V15.2D
+	WORD $0x6e6add45 // FMUL V5.2D, V10.2D, V10.2D
+	FMOVQ 7232(R5), F1
+	FMOVQ 7232(R5), F0
+	FMOVQ 7360(R5), F9
+	WORD $0x4e61cd09 // FMLA V9.2D, V8.2D, V1.2D
+	FMOVQ 7360(R5), F4
+	WORD $0x4e60ccc4 // FMLA V4.2D, V6.2D, V0.2D
+	FMOVQ 7232(R5), F1
+	FMOVQ 7232(R5), F0
+	FMOVQ 7360(R5), F3
+	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
+	FMOVQ 7360(R5), F2
+	WORD $0x4e60cca2 // FMLA V2.2D, V5.2D, V0.2D
+	FMOVQ 7488(R5), F1
+	WORD $0x4e69cd01 // FMLA V1.2D, V8.2D, V9.2D
+	FMOVQ 7488(R5), F0
+	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
+	FMOVQ 7488(R5), F4
+	WORD $0x4e63ce44 // FMLA V4.2D, V18.2D, V3.2D
+	FMOVQ 7488(R5), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 7616(R5), F2
+	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
+	FMOVQ 7616(R5), F1
+	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
+	FMOVQ 7616(R5), F0
+	WORD $0x4e64ce40 // FMLA V0.2D, V18.2D, V4.2D
+	FMOVQ 7616(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 7744(R5), F3
+	WORD $0x4e62cd03 // FMLA V3.2D, V8.2D, V2.2D
+	FMOVQ 7744(R5), F2
+	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
+	FMOVQ 7744(R5), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 7744(R5), F0
+	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
+	FMOVQ 7872(R5), F20
+	WORD $0x4e63cd14 // FMLA V20.2D, V8.2D, V3.2D
+	FMOVQ 7872(R5), F19
+	WORD $0x4e62ccd3 // FMLA V19.2D, V6.2D, V2.2D
+	FMOVQ 7872(R5), F9
+	WORD $0x4e61ce49 // FMLA V9.2D, V18.2D, V1.2D
+	FMOVQ 7872(R5), F4
+	WORD $0x4e60cca4 // FMLA V4.2D, V5.2D, V0.2D
+	WORD $0x6e68de23 // FMUL V3.2D, V17.2D, V8.2D
+	WORD $0x6e66de02 // FMUL V2.2D, V16.2D, V6.2D
+	WORD $0x6e72dde1 // FMUL V1.2D, V15.2D, V18.2D
+	WORD $0x6e65dd40 // FMUL V0.2D, V10.2D, V5.2D
+	WORD $0x4e63ce91 // FMLA V17.2D, V20.2D, V3.2D
+	WORD $0x4e62ce70 // FMLA V16.2D, V19.2D, V2.2D
+	WORD $0x4e61cd2f // FMLA V15.2D, V9.2D, V1.2D
+	WORD $0x4e60cc8a // FMLA V10.2D, V4.2D, V0.2D
+	FMOVQ 7296(R5), F1
+	FMOVQ 7296(R5), F0
+	FMOVQ 7424(R5), F3
+	WORD $0x4e61cd03 // FMLA V3.2D, V8.2D, V1.2D
+	FMOVQ 7424(R5), F9
+	WORD $0x4e60ccc9 // FMLA V9.2D, V6.2D, V0.2D
+	FMOVQ 7296(R5), F0
+	FMOVQ 7296(R5), F2
+	FMOVQ 7424(R5), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 7424(R5), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 7552(R5), F4
+	WORD $0x4e63cd04 // FMLA V4.2D, V8.2D, V3.2D
+	FMOVQ 7552(R5), F3
+	WORD $0x4e69ccc3 // FMLA V3.2D, V6.2D, V9.2D
+	FMOVQ 7552(R5), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 7552(R5), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 7680(R5), F0
+	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
+	FMOVQ 7680(R5), F4
+	WORD $0x4e63ccc4 // FMLA V4.2D, V6.2D, V3.2D
+	FMOVQ 7680(R5), F3
+	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
+	FMOVQ 7680(R5), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 7808(R5), F1
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
+	FMOVQ 7808(R5), F0
+	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
+	FMOVQ 7808(R5), F4
+	WORD $0x4e63ce44 // FMLA V4.2D, V18.2D, V3.2D
+	FMOVQ 7808(R5), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 7936(R5), F2
+	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
+	FMOVQ 7936(R5), F1
+	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
+	FMOVQ 7936(R5), F0
+	WORD $0x4e64ce40 // FMLA V0.2D, V18.2D, V4.2D
+	FMOVQ 7936(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 8576(R5), F3
+	WORD $0x4e62cd03 // FMLA V3.2D, V8.2D, V2.2D
+	FMOVQ 8576(R5), F2
+	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
+	FMOVQ 8576(R5), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 8576(R5), F0
+	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
+	FMOVQ 3392(R5), F9
+	WORD $0x4e63cd09 // FMLA V9.2D, V8.2D, V3.2D
+	FMOVQ 3392(R5), F8
+	WORD $0x4e62ccc8 // FMLA V8.2D, V6.2D, V2.2D
+	FMOVQ 3392(R5), F6
+	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
+	FMOVQ 3392(R5), F4
+	WORD $0x4e60cca4 // FMLA V4.2D, V5.2D, V0.2D
+	WORD $0x4f7f55c3 // SHL V3.2D, V14.2D, 63
+	WORD $0x4f7f55a2 // SHL V2.2D, V13.2D, 63
+	WORD $0x4f7f5581 // SHL V1.2D, V12.2D, 63
+	WORD $0x4f7f5560 // SHL V0.2D, V11.2D, 63
+	WORD $0x4ee0a865 // CMLT V5.2D, V3.2D, 0
+	WORD $0x6e711d25 // BSL V5.16B, V9.16B, V17.16B
+	WORD $0x4ee0a849 // CMLT V9.2D, V2.2D, 0
+	WORD $0x6e701d09 // BSL V9.16B, V8.16B, V16.16B
+	WORD $0x4ee0a828 // CMLT V8.2D, V1.2D, 0
+	WORD $0x6e6f1cc8 // BSL V8.16B, V6.16B, V15.16B
+	WORD $0x4ee0a806 // CMLT V6.2D, V0.2D, 0
+	WORD $0x6e6a1c86 // BSL V6.16B, V4.16B, V10.16B
+	WORD $0x4f7e55c3 // SHL V3.2D, V14.2D, 62
+	WORD $0x4f7e55a2 // SHL V2.2D, V13.2D, 62
+	WORD $0x4f7e5581 // SHL V1.2D, V12.2D, 62
+	WORD $0x4f7e5564 // SHL V4.2D, V11.2D, 62
+	FMOVQ 256(R5), F0
+	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
+	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
+	FMOVQ 256(R5), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
+	WORD $0x6e231ca5 // EOR V5.16B, V5.16B, V3.16B
+	WORD $0x6e221d24 // EOR V4.16B, V9.16B, V2.16B
+	WORD $0x6e211d03 // EOR V3.16B, V8.16B, V1.16B
+	WORD $0x6e201cc2 // EOR V2.16B, V6.16B, V0.16B
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e65cce1 // FMLA V1.2D, V7.2D, V5.2D
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	FSTPQ (F1, F0), (R0)
+	FLDPQ 32(R0), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), 32(R0)
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE many1521
+
+oneTest1523:
+	ADD $-4, R2, R1
+	CMP R1, R3
+	BGT tail1524
+
+one1522:
+	ADD R3<<3, R6, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 3200(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 6848(R5), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1527
+	MOVD R3, ret+32(FP)
+	JMP done1520
+
+ok1527:
+	ADD R3<<3, R6, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 6912(R5), F1
+	FMOVQ 6912(R5), F0
+	FMOVQ 9728(R5), F9
+	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
+	FMOVQ 9728(R5), F8
+	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
+	FMOVQ 9728(R5), F0
+	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
+	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
+	FMOVQ 8000(R5), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 8064(R5), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 8128(R5), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
+	WORD $0x6e65dcaa // FMUL V10.2D, V5.2D, V5.2D
+	FMOVQ 7232(R5), F0
+	FMOVQ 7232(R5), F2
+	FMOVQ 7360(R5), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 7360(R5), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 7488(R5), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 7488(R5), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 7616(R5), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 7616(R5), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 7744(R5), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 7744(R5), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 7872(R5), F3
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	FMOVQ 7872(R5), F2
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
+	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 7296(R5), F1
+	FMOVQ 7296(R5), F0
+	FMOVQ 7424(R5), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 7424(R5), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 7552(R5), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 7552(R5), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 7680(R5), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 7680(R5), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 7808(R5), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 7808(R5), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 7936(R5), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 7936(R5), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 8576(R5), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 8576(R5), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 3392(R5), F4
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	FMOVQ 3392(R5), F2
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x4f7f5521 // SHL V1.2D, V9.2D, 63
+	WORD $0x4f7f5500 // SHL V0.2D, V8.2D, 63
+	WORD $0x4ee0a823 // CMLT V3.2D, V1.2D, 0
+	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
+	WORD $0x4ee0a804 // CMLT V4.2D, V0.2D, 0
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x4f7e5521 // SHL V1.2D, V9.2D, 62
+	WORD $0x4f7e5502 // SHL V2.2D, V8.2D, 62
+	FMOVQ 256(R5), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R0)
+	ADD $4, R3, R3
+	CMP R1, R3
+	BLE one1522
+
+tail1524:
+	SUBS R3, R2, R0
+	BEQ done1525
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R6, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F2
+
+doneLanes2:
+	FMOVQ 3200(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 6848(R5), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1528
+	MOVD R3, ret+32(FP)
+	JMP done1520
+
+ok1528:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R3<<3, R6, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F8
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F9
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e180409 // MOV V9.D[1], V0.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F8
+
+doneLanes4:
+	FMOVQ 6912(R5), F1
+	FMOVQ 6912(R5), F0
+	FMOVQ 9728(R5), F11
+	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
+	FMOVQ 9728(R5), F10
+	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
+	FMOVQ 9728(R5), F0
+	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
+	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
+	FMOVQ 8000(R5), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 8064(R5), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 8128(R5), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	WORD $0x6e69dd2c // FMUL V12.2D, V9.2D, V9.2D
+	WORD $0x6e68dd04 // FMUL V4.2D, V8.2D, V8.2D
+	FMOVQ 7232(R5), F0
+	FMOVQ 7232(R5), F2
+	FMOVQ 7360(R5), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 7360(R5), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 7488(R5), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 7488(R5), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 7616(R5), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 7616(R5), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 7744(R5), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 7744(R5), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 7872(R5), F3
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	FMOVQ 7872(R5), F2
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
+	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	FMOVQ 7296(R5), F1
+	FMOVQ 7296(R5), F0
+	FMOVQ 7424(R5), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 7424(R5), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 7552(R5), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 7552(R5), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 7680(R5), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 7680(R5), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 7808(R5), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 7808(R5), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 7936(R5), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 7936(R5), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 8576(R5), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 8576(R5), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 3392(R5), F3
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	FMOVQ 3392(R5), F2
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x4f7f5561 // SHL V1.2D, V11.2D, 63
+	WORD $0x4f7f5540 // SHL V0.2D, V10.2D, 63
+	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
+	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
+	WORD $0x4ee0a803 // CMLT V3.2D, V0.2D, 0
+	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
+	WORD $0x4f7e5561 // SHL V1.2D, V11.2D, 62
+	WORD $0x4f7e5542 // SHL V2.2D, V10.2D, 62
+	FMOVQ 256(R5), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
+	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F1
+
+doneLanes6:
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done1525:
+	MOVD R2, ret+32(FP)
+
+done1520:
+	RET
+
+// func addCosF32(n int, dst *float32, sign float32, x *float32) int
+TEXT ·addCosF32(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R5
+	MOVD $ones<>(SB), R7
+	FMOVS sign+16(FP), F0
+	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
+	MOVD dst+8(FP), R4
+	MOVD x+24(FP), R6
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-16, R2, R1
+	TST R1, R1
+	BLT oneTest1541
+
+many1539:
+	ADD R3<<2, R6, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 3264(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	FMOVQ 9216(R5), F1
+	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
+	WORD $0x6e205805 // NOT V5.16B, V0.16B
+	WORD $0x6e22e420 // FCMGE V0.4S, V1.4S, V2.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	FLDPQ 32(R0), (F0, F2)
+	FMOVQ 3264(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 9216(R5), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1544
+	MOVD R3, ret+32(FP)
+	JMP done1538
+
+ok1544:
+	ADD R3<<2, R6, R0
+	FLDPQ (R0), (F17, F16)
+	FLDPQ 32(R0), (F15, F10)
+	FMOVQ 8768(R5), F1
+	FMOVQ 8768(R5), F0
+	FMOVQ 9792(R5), F14
+	WORD $0x4e21ce2e // FMLA V14.4S, V17.4S, V1.4S
+	FMOVQ 9792(R5), F13
+	WORD $0x4e20ce0d // FMLA V13.4S, V16.4S, V0.4S
+	FMOVQ 8768(R5), F1
+	FMOVQ 8768(R5), F0
+	FMOVQ 9792(R5), F12
+	WORD $0x4e21cdec // FMLA V12.4S, V15.4S, V1.4S
+	FMOVQ 9792(R5), F11
+	WORD $0x4e20cd4b // FMLA V11.4S, V10.4S, V0.4S
+	FMOVQ 9792(R5), F0
+	WORD $0x4ea0d5c4 // FSUB V4.4S, V14.4S, V0.4S
+	WORD $0x4ea0d5a3 // FSUB V3.4S, V13.4S, V0.4S
+	FMOVQ 9792(R5), F0
+	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
+	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
+	FMOVQ 8832(R5), F0
+	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
+	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
+	FMOVQ 8832(R5), F0
+	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
+	FMOVQ 8896(R5), F0
+	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
+	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
+	FMOVQ 8896(R5), F0
+	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
+	FMOVQ 8960(R5), F0
+	WORD $0x4ea0cc91 // FMLS V17.4S, V4.4S, V0.4S
+	WORD $0x4ea0cc70 // FMLS V16.4S, V3.4S, V0.4S
+	FMOVQ 8960(R5), F0
+	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
+	WORD $0x6e31de27 // FMUL V7.4S, V17.4S, V17.4S
+	WORD $0x6e30de14 // FMUL V20.4S, V16.4S, V16.4S
+	WORD $0x6e2fddf3 // FMUL V19.4S, V15.4S, V15.4S
+	WORD $0x6e2add52 // FMUL V18.4S, V10.4S, V10.4S
+	FMOVQ 9344(R5), F1
+	FMOVQ 9344(R5), F0
+	FMOVQ 9408(R5), F4
+	WORD $0x4e21cce4 // FMLA V4.4S, V7.4S, V1.4S
+	FMOVQ 9408(R5), F3
+	WORD $0x4e20ce83 // FMLA V3.4S, V20.4S, V0.4S
+	FMOVQ 9344(R5), F0
+	FMOVQ 9344(R5), F2
+	FMOVQ 9408(R5), F1
+	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
+	FMOVQ 9408(R5), F0
+	WORD $0x4e22ce40 // FMLA V0.4S, V18.4S, V2.4S
+	FMOVQ 9472(R5), F9
+	WORD $0x4e24cce9 // FMLA V9.4S, V7.4S, V4.4S
+	FMOVQ 9472(R5), F6
+	WORD $0x4e23ce86 // FMLA V6.4S, V20.4S, V3.4S
+	FMOVQ 9472(R5), F5
+	WORD $0x4e21ce65 // FMLA V5.4S, V19.4S, V1.4S
+	FMOVQ 9472(R5), F4
+	WORD $0x4e20ce44 // FMLA V4.4S, V18.4S, V0.4S
+	WORD $0x6e27de23 // FMUL V3.4S, V17.4S, V7.4S
+	WORD $0x6e34de02 // FMUL V2.4S, V16.4S, V20.4S
+	WORD $0x6e33dde1 // FMUL V1.4S, V15.4S, V19.4S
+	WORD $0x6e32dd40 // FMUL V0.4S, V10.4S, V18.4S
+	WORD $0x4e23cd31 // FMLA V17.4S, V9.4S, V3.4S
+	WORD $0x4e22ccd0 // FMLA V16.4S, V6.4S, V2.4S
+	WORD $0x4e21ccaf // FMLA V15.4S, V5.4S, V1.4S
+	WORD $0x4e20cc8a // FMLA V10.4S, V4.4S, V0.4S
+	FMOVQ 9536(R5), F1
+	FMOVQ 9536(R5), F0
+	FMOVQ 9600(R5), F6
+	WORD $0x4e21cce6 // FMLA V6.4S, V7.4S, V1.4S
+	FMOVQ 9600(R5), F5
+	WORD $0x4e20ce85 // FMLA V5.4S, V20.4S, V0.4S
+	FMOVQ 9536(R5), F1
+	FMOVQ 9536(R5), F0
+	FMOVQ 9600(R5), F4
+	WORD $0x4e21ce64 // FMLA V4.4S, V19.4S, V1.4S
+	FMOVQ 9600(R5), F3
+	WORD $0x4e20ce43 // FMLA V3.4S, V18.4S, V0.4S
+	FMOVQ 9664(R5), F2
+	WORD $0x4e26cce2 // FMLA V2.4S, V7.4S, V6.4S
+	FMOVQ 9664(R5), F1
+	WORD $0x4e25ce81 // FMLA V1.4S, V20.4S, V5.4S
+	FMOVQ 9664(R5), F0
+	WORD $0x4e24ce60 // FMLA V0.4S, V19.4S, V4.4S
+	FMOVQ 9664(R5), F4
+	WORD $0x4e23ce44 // FMLA V4.4S, V18.4S, V3.4S
+	FMOVQ 6272(R5), F3
+	WORD $0x4e22cce3 // FMLA V3.4S, V7.4S, V2.4S
+	FMOVQ 6272(R5), F2
+	WORD $0x4e21ce82 // FMLA V2.4S, V20.4S, V1.4S
+	FMOVQ 6272(R5), F1
+	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
+	FMOVQ 6272(R5), F0
+	WORD $0x4e24ce40 // FMLA V0.4S, V18.4S, V4.4S
+	FMOVQ 3520(R5), F9
+	WORD $0x4e23cce9 // FMLA V9.4S, V7.4S, V3.4S
+	FMOVQ 3520(R5), F7
+	WORD $0x4e22ce87 // FMLA V7.4S, V20.4S, V2.4S
+	FMOVQ 3520(R5), F6
+	WORD $0x4e21ce66 // FMLA V6.4S, V19.4S, V1.4S
+	FMOVQ 3520(R5), F4
+	WORD $0x4e20ce44 // FMLA V4.4S, V18.4S, V0.4S
+	WORD $0x4f3f55c3 // SHL V3.4S, V14.4S, 31
+	WORD $0x4f3f55a2 // SHL V2.4S, V13.4S, 31
+	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
+	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
+	WORD $0x4ea0a865 // CMLT V5.4S, V3.4S, 0
+	WORD $0x6e711d25 // BSL V5.16B, V9.16B, V17.16B
+	WORD $0x4ea0a849 // CMLT V9.4S, V2.4S, 0
+	WORD $0x6e701ce9 // BSL V9.16B, V7.16B, V16.16B
+	WORD $0x4ea0a827 // CMLT V7.4S, V1.4S, 0
+	WORD $0x6e6f1cc7 // BSL V7.16B, V6.16B, V15.16B
+	WORD $0x4ea0a806 // CMLT V6.4S, V0.4S, 0
+	WORD $0x6e6a1c86 // BSL V6.16B, V4.16B, V10.16B
+	WORD $0x4f3e55c3 // SHL V3.4S, V14.4S, 30
+	WORD $0x4f3e55a2 // SHL V2.4S, V13.4S, 30
+	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
+	WORD $0x4f3e5564 // SHL V4.4S, V11.4S, 30
+	FMOVQ 448(R5), F0
+	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
+	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
+	FMOVQ 448(R5), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
+	WORD $0x6e231ca5 // EOR V5.16B, V5.16B, V3.16B
+	WORD $0x6e221d24 // EOR V4.16B, V9.16B, V2.16B
+	WORD $0x6e211ce3 // EOR V3.16B, V7.16B, V1.16B
+	WORD $0x6e201cc2 // EOR V2.16B, V6.16B, V0.16B
+	ADD R3<<2, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e25cd01 // FMLA V1.4S, V8.4S, V5.4S
+	WORD $0x4e24cd00 // FMLA V0.4S, V8.4S, V4.4S
+	FSTPQ (F1, F0), (R0)
+	FLDPQ 32(R0), (F1, F0)
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FSTPQ (F1, F0), 32(R0)
+	ADD $16, R3, R3
+	CMP R1, R3
+	BLE many1539
+
+oneTest1541:
+	ADD $-8, R2, R1
+	CMP R1, R3
+	BGT tail1542
+
+one1540:
+	ADD R3<<2, R6, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 3264(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 9216(R5), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1545
+	MOVD R3, ret+32(FP)
+	JMP done1538
+
+ok1545:
+	ADD R3<<2, R6, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 8768(R5), F1
+	FMOVQ 8768(R5), F0
+	FMOVQ 9792(R5), F11
+	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
+	FMOVQ 9792(R5), F10
+	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
+	FMOVQ 9792(R5), F0
+	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	FMOVQ 8832(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 8896(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 8960(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
+	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
+	FMOVQ 9344(R5), F0
+	FMOVQ 9344(R5), F2
+	FMOVQ 9408(R5), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 9408(R5), F0
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FMOVQ 9472(R5), F3
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	FMOVQ 9472(R5), F2
+	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
+	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
+	WORD $0x6e27dca0 // FMUL V0.4S, V5.4S, V7.4S
+	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
+	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	FMOVQ 9536(R5), F1
+	FMOVQ 9536(R5), F0
+	FMOVQ 9600(R5), F2
+	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
+	FMOVQ 9600(R5), F1
+	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
+	FMOVQ 9664(R5), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 9664(R5), F2
+	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
+	FMOVQ 6272(R5), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 6272(R5), F0
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FMOVQ 3520(R5), F4
+	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
+	FMOVQ 3520(R5), F2
+	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
+	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
+	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
+	WORD $0x4ea0a823 // CMLT V3.4S, V1.4S, 0
+	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
+	WORD $0x4ea0a804 // CMLT V4.4S, V0.4S, 0
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
+	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
+	FMOVQ 448(R5), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
+	ADD R3<<2, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FSTPQ (F1, F0), (R0)
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE one1540
+
+tail1542:
+	SUBS R3, R2, R0
+	BEQ done1543
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<2, R6, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F0
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F1
+	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
+
+doneLanes2:
+	FMOVQ 3264(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 9216(R5), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1546
+	MOVD R3, ret+32(FP)
+	JMP done1538
+
+ok1546:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	ADD R3<<2, R6, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F7
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F9
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F7
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0407 // MOV V7.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 8768(R5), F1
+	FMOVQ 8768(R5), F0
+	FMOVQ 9792(R5), F12
+	WORD $0x4e21cd2c // FMLA V12.4S, V9.4S, V1.4S
+	FMOVQ 9792(R5), F11
+	WORD $0x4e20cceb // FMLA V11.4S, V7.4S, V0.4S
+	FMOVQ 9792(R5), F0
+	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
+	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
+	FMOVQ 8832(R5), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
+	FMOVQ 8896(R5), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
+	FMOVQ 8960(R5), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
+	WORD $0x6e29dd2a // FMUL V10.4S, V9.4S, V9.4S
+	WORD $0x6e27dce4 // FMUL V4.4S, V7.4S, V7.4S
+	FMOVQ 9344(R5), F0
+	FMOVQ 9344(R5), F2
+	FMOVQ 9408(R5), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 9408(R5), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 9472(R5), F3
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	FMOVQ 9472(R5), F2
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x6e2add21 // FMUL V1.4S, V9.4S, V10.4S
+	WORD $0x6e24dce0 // FMUL V0.4S, V7.4S, V4.4S
+	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
+	WORD $0x4e20cc47 // FMLA V7.4S, V2.4S, V0.4S
+	FMOVQ 9536(R5), F1
+	FMOVQ 9536(R5), F0
+	FMOVQ 9600(R5), F2
+	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
+	FMOVQ 9600(R5), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 9664(R5), F0
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
+	FMOVQ 9664(R5), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 6272(R5), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 6272(R5), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 3520(R5), F3
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	FMOVQ 3520(R5), F2
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
+	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
+	WORD $0x4ea0a824 // CMLT V4.4S, V1.4S, 0
+	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
+	WORD $0x4ea0a803 // CMLT V3.4S, V0.4S, 0
+	WORD $0x6e671c43 // BSL V3.16B, V2.16B, V7.16B
+	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
+	WORD $0x4f3e5562 // SHL V2.4S, V11.4S, 30
+	FMOVQ 448(R5), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
+	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x4e24cd02 // FMLA V2.4S, V8.4S, V4.4S
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done1543:
+	MOVD R2, ret+32(FP)
+
+done1538:
+	RET
+
+// func addCosProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
+TEXT ·addCosProductF64(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R9
+	FMOVD sign+16(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD dst+8(FP), R4
+	MOVD x+24(FP), R7
+	MOVD from+32(FP), R5
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-8, R2, R8
+	TST R8, R8
+	BLT oneTest1559
+
+many1557:
+	ADD R3<<3, R7, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 3200(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	FMOVQ 6848(R6), F1
+	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
+	WORD $0x6e205805 // NOT V5.16B, V0.16B
+	WORD $0x6e62e420 // FCMGE V0.2D, V1.2D, V2.2D
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	FLDPQ 32(R0), (F0, F2)
+	FMOVQ 3200(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 6848(R6), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1562
+	MOVD R3, ret+40(FP)
+	JMP done1556
+
+ok1562:
+	ADD R3<<3, R7, R0
+	FLDPQ (R0), (F17, F16)
+	FLDPQ 32(R0), (F15, F10)
+	FMOVQ 6912(R6), F1
+	FMOVQ 6912(R6), F0
+	FMOVQ 9728(R6), F14
+	WORD $0x4e61ce2e // FMLA V14.2D, V17.2D, V1.2D
+	FMOVQ 9728(R6), F13
+	WORD $0x4e60ce0d // FMLA V13.2D, V16.2D, V0.2D
+	FMOVQ 6912(R6), F1
+	FMOVQ 6912(R6), F0
+	FMOVQ 9728(R6), F12
+	WORD $0x4e61cdec // FMLA V12.2D, V15.2D, V1.2D
+	FMOVQ 9728(R6), F11
+	WORD $0x4e60cd4b // FMLA V11.2D, V10.2D, V0.2D
+	FMOVQ 9728(R6), F0
+	WORD $0x4ee0d5c4 // FSUB V4.2D, V14.2D, V0.2D
+	WORD $0x4ee0d5a3 // FSUB V3.2D, V13.2D, V0.2D
+	FMOVQ 9728(R6), F0
+	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
+	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
+	FMOVQ 8000(R6), F0
+	WORD $0x4ee0cc91 // FMLS V17.2D, V4.2D, V0.2D
+	WORD $0x4ee0cc70 // FMLS V16.2D, V3.2D, V0.2D
+	FMOVQ 8000(R6), F0
+	WORD $0x4ee0cc4f // FMLS V15.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
+	FMOVQ 8064(R6), F0
+	WORD $0x4ee0cc91 // FMLS V17.2D, V4.2D, V0.2D
+	WORD $0x4ee0cc70 // FMLS V16.2D, V3.2D, V0.2D
+	FMOVQ 8064(R6), F0
+	WORD $0x4ee0cc4f // FMLS V15.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
+	FMOVQ 8128(R6), F0
+	WORD $0x4ee0cc91 // FMLS V17.2D, V4.2D, V0.2D
+	WORD $0x4ee0cc70 // FMLS V16.2D, V3.2D, V0.2D
+	FMOVQ 8128(R6), F0
+	WORD $0x4ee0cc4f // FMLS V15.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
+	WORD $0x6e71de25 // FMUL V5.2D, V17.2D, V17.2D
+	WORD $0x6e70de06 // FMUL V6.2D, V16.2D, V16.2D
+	WORD $0x6e6fddf2 // FMUL V18.2D, V15.2D, V15.2D
+	WORD $0x6e6add49 // FMUL V9.2D, V10.2D, V10.2D
+	FMOVQ 7232(R6), F1
+	FMOVQ 7232(R6), F0
+	FMOVQ 7360(R6), F8
+	WORD $0x4e61cca8 // FMLA V8.2D, V5.2D, V1.2D
+	FMOVQ 7360(R6), F4
+	WORD $0x4e60ccc4 // FMLA V4.2D, V6.2D, V0.2D
+	FMOVQ 7232(R6), F1
+	FMOVQ 7232(R6), F0
+	FMOVQ 7360(R6), F3
+	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
+	FMOVQ 7360(R6), F2
+	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
+	FMOVQ 7488(R6), F1
+	WORD $0x4e68cca1 // FMLA V1.2D, V5.2D, V8.2D
+	FMOVQ 7488(R6), F0
+	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
+	FMOVQ 7488(R6), F4
+	WORD $0x4e63ce44 // FMLA V4.2D, V18.2D, V3.2D
+	FMOVQ 7488(R6), F3
+	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
+	FMOVQ 7616(R6), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 7616(R6), F1
+	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
+	FMOVQ 7616(R6), F0
+	WORD $0x4e64ce40 // FMLA V0.2D, V18.2D, V4.2D
+	FMOVQ 7616(R6), F4
+	WORD $0x4e63cd24 // FMLA V4.2D, V9.2D, V3.2D
+	FMOVQ 7744(R6), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 7744(R6), F2
+	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
+	FMOVQ 7744(R6), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 7744(R6), F0
+	WORD $0x4e64cd20 // FMLA V0.2D, V9.2D, V4.2D
+	FMOVQ 7872(R6), F20
+	WORD $0x4e63ccb4 // FMLA V20.2D, V5.2D, V3.2D
+	FMOVQ 7872(R6), F19
+	WORD $0x4e62ccd3 // FMLA V19.2D, V6.2D, V2.2D
+	FMOVQ 7872(R6), F8
+	WORD $0x4e61ce48 // FMLA V8.2D, V18.2D, V1.2D
+	FMOVQ 7872(R6), F4
+	WORD $0x4e60cd24 // FMLA V4.2D, V9.2D, V0.2D
+	WORD $0x6e65de23 // FMUL V3.2D, V17.2D, V5.2D
+	WORD $0x6e66de02 // FMUL V2.2D, V16.2D, V6.2D
+	WORD $0x6e72dde1 // FMUL V1.2D, V15.2D, V18.2D
+	WORD $0x6e69dd40 // FMUL V0.2D, V10.2D, V9.2D
+	WORD $0x4e63ce91 // FMLA V17.2D, V20.2D, V3.2D
+	WORD $0x4e62ce70 // FMLA V16.2D, V19.2D, V2.2D
+	WORD $0x4e61cd0f // FMLA V15.2D, V8.2D, V1.2D
+	WORD $0x4e60cc8a // FMLA V10.2D, V4.2D, V0.2D
+	FMOVQ 7296(R6), F1
+	FMOVQ 7296(R6), F0
+	FMOVQ 7424(R6), F3
+	WORD $0x4e61cca3 // FMLA V3.2D, V5.2D, V1.2D
+	FMOVQ 7424(R6), F8
+	WORD $0x4e60ccc8 // FMLA V8.2D, V6.2D, V0.2D
+	FMOVQ 7296(R6), F0
+	FMOVQ 7296(R6), F2
+	FMOVQ 7424(R6), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 7424(R6), F0
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	FMOVQ 7552(R6), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 7552(R6), F3
+	WORD $0x4e68ccc3 // FMLA V3.2D, V6.2D, V8.2D
+	FMOVQ 7552(R6), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 7552(R6), F1
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 7680(R6), F0
+	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
+	FMOVQ 7680(R6), F4
+	WORD $0x4e63ccc4 // FMLA V4.2D, V6.2D, V3.2D
+	FMOVQ 7680(R6), F3
+	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
+	FMOVQ 7680(R6), F2
+	WORD $0x4e61cd22 // FMLA V2.2D, V9.2D, V1.2D
+	FMOVQ 7808(R6), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 7808(R6), F0
+	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
+	FMOVQ 7808(R6), F4
+	WORD $0x4e63ce44 // FMLA V4.2D, V18.2D, V3.2D
+	FMOVQ 7808(R6), F3
+	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
+	FMOVQ 7936(R6), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 7936(R6), F1
+	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
+	FMOVQ 7936(R6), F0
+	WORD $0x4e64ce40 // FMLA V0.2D, V18.2D, V4.2D
+	FMOVQ 7936(R6), F4
+	WORD $0x4e63cd24 // FMLA V4.2D, V9.2D, V3.2D
+	FMOVQ 8576(R6), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 8576(R6), F2
+	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
+	FMOVQ 8576(R6), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 8576(R6), F0
+	WORD $0x4e64cd20 // FMLA V0.2D, V9.2D, V4.2D
+	FMOVQ 3392(R6), F8
+	WORD $0x4e63cca8 // FMLA V8.2D, V5.2D, V3.2D
+	FMOVQ 3392(R6), F5
+	WORD $0x4e62ccc5 // FMLA V5.2D, V6.2D, V2.2D
+	FMOVQ 3392(R6), F6
+	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
+	FMOVQ 3392(R6), F4
+	WORD $0x4e60cd24 // FMLA V4.2D, V9.2D, V0.2D
+	WORD $0x4f7f55c3 // SHL V3.2D, V14.2D, 63
+	WORD $0x4f7f55a2 // SHL V2.2D, V13.2D, 63
+	WORD $0x4f7f5581 // SHL V1.2D, V12.2D, 63
+	WORD $0x4f7f5560 // SHL V0.2D, V11.2D, 63
+	WORD $0x4ee0a869 // CMLT V9.2D, V3.2D, 0
+	WORD $0x6e711d09 // BSL V9.16B, V8.16B, V17.16B
+	WORD $0x4ee0a848 // CMLT V8.2D, V2.2D, 0
+	WORD $0x6e701ca8 // BSL V8.16B, V5.16B, V16.16B
+	WORD $0x4ee0a825 // CMLT V5.2D, V1.2D, 0
+	WORD $0x6e6f1cc5 // BSL V5.16B, V6.16B, V15.16B
+	WORD $0x4ee0a806 // CMLT V6.2D, V0.2D, 0
+	WORD $0x6e6a1c86 // BSL V6.16B, V4.16B, V10.16B
+	WORD $0x4f7e55c3 // SHL V3.2D, V14.2D, 62
+	WORD $0x4f7e55a2 // SHL V2.2D, V13.2D, 62
+	WORD $0x4f7e5581 // SHL V1.2D, V12.2D, 62
+	WORD $0x4f7e5564 // SHL V4.2D, V11.2D, 62
+	FMOVQ 256(R6), F0
+	WORD $0x4e201c63 // AND V3.16B, V3.16B, V0.16B
+	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
+	FMOVQ 256(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
+	WORD $0x6e231d23 // EOR V3.16B, V9.16B, V3.16B
+	WORD $0x6e221d02 // EOR V2.16B, V8.16B, V2.16B
+	WORD $0x6e211ca5 // EOR V5.16B, V5.16B, V1.16B
+	WORD $0x6e201cc4 // EOR V4.16B, V6.16B, V0.16B
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R0)
+	FLDPQ 32(R1), (F1, F0)
+	WORD $0x6e61dca3 // FMUL V3.2D, V5.2D, V1.2D
+	WORD $0x6e60dc82 // FMUL V2.2D, V4.2D, V0.2D
+	FLDPQ 32(R0), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), 32(R0)
+	ADD $8, R3, R3
+	CMP R8, R3
+	BLE many1557
+
+oneTest1559:
+	ADD $-4, R2, R1
+	CMP R1, R3
+	BGT tail1560
+
+one1558:
+	ADD R3<<3, R7, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 3200(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 6848(R6), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1563
+	MOVD R3, ret+40(FP)
+	JMP done1556
+
+ok1563:
+	ADD R3<<3, R7, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 6912(R6), F1
+	FMOVQ 6912(R6), F0
+	FMOVQ 9728(R6), F9
+	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
+	FMOVQ 9728(R6), F8
+	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
+	FMOVQ 9728(R6), F0
+	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
+	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
+	FMOVQ 8000(R6), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 8064(R6), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 8128(R6), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
+	WORD $0x6e65dcaa // FMUL V10.2D, V5.2D, V5.2D
+	FMOVQ 7232(R6), F0
+	FMOVQ 7232(R6), F2
+	FMOVQ 7360(R6), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 7360(R6), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 7488(R6), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 7488(R6), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 7616(R6), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 7616(R6), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 7744(R6), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 7744(R6), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 7872(R6), F3
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	FMOVQ 7872(R6), F2
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
+	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 7296(R6), F1
+	FMOVQ 7296(R6), F0
+	FMOVQ 7424(R6), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 7424(R6), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 7552(R6), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 7552(R6), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 7680(R6), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 7680(R6), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 7808(R6), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 7808(R6), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 7936(R6), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 7936(R6), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 8576(R6), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 8576(R6), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 3392(R6), F4
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	FMOVQ 3392(R6), F2
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x4f7f5521 // SHL V1.2D, V9.2D, 63
+	WORD $0x4f7f5500 // SHL V0.2D, V8.2D, 63
+	WORD $0x4ee0a823 // CMLT V3.2D, V1.2D, 0
+	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
+	WORD $0x4ee0a804 // CMLT V4.2D, V0.2D, 0
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x4f7e5521 // SHL V1.2D, V9.2D, 62
+	WORD $0x4f7e5502 // SHL V2.2D, V8.2D, 62
+	FMOVQ 256(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
+	ADD R3<<3, R5, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R0)
+	ADD $4, R3, R3
+	CMP R1, R3
+	BLE one1558
+
+tail1560:
+	SUBS R3, R2, R0
+	BEQ done1561
+	ADD $32, R9, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R7, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F2
+
+doneLanes2:
+	FMOVQ 3200(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 6848(R6), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1564
+	MOVD R3, ret+40(FP)
+	JMP done1556
+
+ok1564:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -42113,10 +42879,10 @@ someLanes9:
 
 doneLanes10:
 
-done1489:
+done1561:
 	MOVD R2, ret+40(FP)
 
-done1484:
+done1556:
 	RET
 
 // func addCosProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
@@ -42132,9 +42898,9 @@ TEXT ·addCosProductF32(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-16, R2, R8
 	TST R8, R8
-	BLT oneTest1505
+	BLT oneTest1577
 
-many1503:
+many1575:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -42160,11 +42926,11 @@ many1503:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1508
+	BEQ ok1580
 	MOVD R3, ret+40(FP)
-	JMP done1502
+	JMP done1574
 
-ok1508:
+ok1580:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -42316,14 +43082,14 @@ ok1508:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R8, R3
-	BLE many1503
+	BLE many1575
 
-oneTest1505:
+oneTest1577:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1506
+	BGT tail1578
 
-one1504:
+one1576:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R6), F1
@@ -42338,11 +43104,11 @@ one1504:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1509
+	BEQ ok1581
 	MOVD R3, ret+40(FP)
-	JMP done1502
+	JMP done1574
 
-ok1509:
+ok1581:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 8768(R6), F1
@@ -42421,11 +43187,11 @@ ok1509:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1504
+	BLE one1576
 
-tail1506:
+tail1578:
 	SUBS R3, R2, R0
-	BEQ done1507
+	BEQ done1579
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -42480,11 +43246,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1510
+	BEQ ok1582
 	MOVD R3, ret+40(FP)
-	JMP done1502
+	JMP done1574
 
-ok1510:
+ok1582:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -42704,10 +43470,10 @@ someLanes9:
 
 doneLanes10:
 
-done1507:
+done1579:
 	MOVD R2, ret+40(FP)
 
-done1502:
+done1574:
 	RET
 
 // func addSqrtF64(dst *float64, sign float64, x *float64, n int)
@@ -42721,9 +43487,9 @@ TEXT ·addSqrtF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1521
+	BGT tail1593
 
-one1519:
+one1591:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
@@ -42735,11 +43501,11 @@ one1519:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1519
+	BLE one1591
 
-tail1521:
+tail1593:
 	SUBS R3, R0, R0
-	BEQ done1522
+	BEQ done1594
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -42812,7 +43578,7 @@ someLanes5:
 
 doneLanes6:
 
-done1522:
+done1594:
 	RET
 
 // func addSqrtF32(dst *float32, sign float32, x *float32, n int)
@@ -42826,9 +43592,9 @@ TEXT ·addSqrtF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1533
+	BGT tail1605
 
-one1531:
+one1603:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
@@ -42840,11 +43606,11 @@ one1531:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1531
+	BLE one1603
 
-tail1533:
+tail1605:
 	SUBS R3, R0, R0
-	BEQ done1534
+	BEQ done1606
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -42965,7 +43731,7 @@ someLanes5:
 
 doneLanes6:
 
-done1534:
+done1606:
 	RET
 
 // func addSqrtProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -42980,9 +43746,9 @@ TEXT ·addSqrtProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1545
+	BGT tail1617
 
-one1543:
+one1615:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
@@ -42998,11 +43764,11 @@ one1543:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1543
+	BLE one1615
 
-tail1545:
+tail1617:
 	SUBS R3, R0, R0
-	BEQ done1546
+	BEQ done1618
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -43099,7 +43865,7 @@ someLanes7:
 
 doneLanes8:
 
-done1546:
+done1618:
 	RET
 
 // func addSqrtProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -43114,9 +43880,9 @@ TEXT ·addSqrtProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1557
+	BGT tail1629
 
-one1555:
+one1627:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
@@ -43132,11 +43898,11 @@ one1555:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1555
+	BLE one1627
 
-tail1557:
+tail1629:
 	SUBS R2, R0, R0
-	BEQ done1558
+	BEQ done1630
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -43297,7 +44063,7 @@ someLanes7:
 
 doneLanes8:
 
-done1558:
+done1630:
 	RET
 
 // func addRecipF64(dst *float64, sign float64, x *float64, n int)
@@ -43312,9 +44078,9 @@ TEXT ·addRecipF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1569
+	BGT tail1641
 
-one1567:
+one1639:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3392(R7), F0
@@ -43327,11 +44093,11 @@ one1567:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1567
+	BLE one1639
 
-tail1569:
+tail1641:
 	SUBS R3, R0, R0
-	BEQ done1570
+	BEQ done1642
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -43405,7 +44171,7 @@ someLanes5:
 
 doneLanes6:
 
-done1570:
+done1642:
 	RET
 
 // func addRecipF32(dst *float32, sign float32, x *float32, n int)
@@ -43420,9 +44186,9 @@ TEXT ·addRecipF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1581
+	BGT tail1653
 
-one1579:
+one1651:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3520(R7), F0
@@ -43435,11 +44201,11 @@ one1579:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1579
+	BLE one1651
 
-tail1581:
+tail1653:
 	SUBS R3, R0, R0
-	BEQ done1582
+	BEQ done1654
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -43561,7 +44327,7 @@ someLanes5:
 
 doneLanes6:
 
-done1582:
+done1654:
 	RET
 
 // func addRecipProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -43577,9 +44343,9 @@ TEXT ·addRecipProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1593
+	BGT tail1665
 
-one1591:
+one1663:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3392(R8), F0
@@ -43596,11 +44362,11 @@ one1591:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1591
+	BLE one1663
 
-tail1593:
+tail1665:
 	SUBS R3, R0, R0
-	BEQ done1594
+	BEQ done1666
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -43698,7 +44464,7 @@ someLanes7:
 
 doneLanes8:
 
-done1594:
+done1666:
 	RET
 
 // func addRecipProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -43714,9 +44480,9 @@ TEXT ·addRecipProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1605
+	BGT tail1677
 
-one1603:
+one1675:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3520(R8), F0
@@ -43733,11 +44499,11 @@ one1603:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1603
+	BLE one1675
 
-tail1605:
+tail1677:
 	SUBS R2, R0, R0
-	BEQ done1606
+	BEQ done1678
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -43899,7 +44665,7 @@ someLanes7:
 
 doneLanes8:
 
-done1606:
+done1678:
 	RET
 
 // func addAbsF64(dst *float64, sign float64, x *float64, n int)
@@ -43914,9 +44680,9 @@ TEXT ·addAbsF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1617
+	BGT tail1689
 
-one1615:
+one1687:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3200(R7), F0
@@ -43929,11 +44695,11 @@ one1615:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1615
+	BLE one1687
 
-tail1617:
+tail1689:
 	SUBS R3, R0, R0
-	BEQ done1618
+	BEQ done1690
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -44007,7 +44773,7 @@ someLanes5:
 
 doneLanes6:
 
-done1618:
+done1690:
 	RET
 
 // func addAbsF32(dst *float32, sign float32, x *float32, n int)
@@ -44022,9 +44788,9 @@ TEXT ·addAbsF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1629
+	BGT tail1701
 
-one1627:
+one1699:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3264(R7), F0
@@ -44037,11 +44803,11 @@ one1627:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1627
+	BLE one1699
 
-tail1629:
+tail1701:
 	SUBS R3, R0, R0
-	BEQ done1630
+	BEQ done1702
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -44163,7 +44929,7 @@ someLanes5:
 
 doneLanes6:
 
-done1630:
+done1702:
 	RET
 
 // func addSignF64(dst *float64, sign float64, x *float64, n int)
@@ -44178,9 +44944,9 @@ TEXT ·addSignF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1641
+	BGT tail1713
 
-one1639:
+one1711:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3200(R7), F0
@@ -44204,11 +44970,11 @@ one1639:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1639
+	BLE one1711
 
-tail1641:
+tail1713:
 	SUBS R3, R0, R0
-	BEQ done1642
+	BEQ done1714
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -44293,7 +45059,7 @@ someLanes5:
 
 doneLanes6:
 
-done1642:
+done1714:
 	RET
 
 // func addSignF32(dst *float32, sign float32, x *float32, n int)
@@ -44308,9 +45074,9 @@ TEXT ·addSignF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1653
+	BGT tail1725
 
-one1651:
+one1723:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3264(R7), F0
@@ -44334,11 +45100,11 @@ one1651:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1651
+	BLE one1723
 
-tail1653:
+tail1725:
 	SUBS R3, R0, R0
-	BEQ done1654
+	BEQ done1726
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -44471,7 +45237,7 @@ someLanes5:
 
 doneLanes6:
 
-done1654:
+done1726:
 	RET
 
 // func addSignProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -44487,9 +45253,9 @@ TEXT ·addSignProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1665
+	BGT tail1737
 
-one1663:
+one1735:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3200(R8), F0
@@ -44517,11 +45283,11 @@ one1663:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1663
+	BLE one1735
 
-tail1665:
+tail1737:
 	SUBS R3, R0, R0
-	BEQ done1666
+	BEQ done1738
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -44630,7 +45396,7 @@ someLanes7:
 
 doneLanes8:
 
-done1666:
+done1738:
 	RET
 
 // func addSignProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -44646,9 +45412,9 @@ TEXT ·addSignProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1677
+	BGT tail1749
 
-one1675:
+one1747:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3264(R8), F0
@@ -44676,11 +45442,11 @@ one1675:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1675
+	BLE one1747
 
-tail1677:
+tail1749:
 	SUBS R2, R0, R0
-	BEQ done1678
+	BEQ done1750
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -44853,7 +45619,7 @@ someLanes7:
 
 doneLanes8:
 
-done1678:
+done1750:
 	RET
 
 // func addTanF64(n int, dst *float64, sign float64, x *float64) int
@@ -44868,9 +45634,9 @@ TEXT ·addTanF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest1691
+	BLT oneTest1763
 
-many1689:
+many1761:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -44896,11 +45662,11 @@ many1689:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1694
+	BEQ ok1766
 	MOVD R3, ret+32(FP)
-	JMP done1688
+	JMP done1760
 
-ok1694:
+ok1766:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F20, F19)
 	FLDPQ 32(R0), (F18, F17)
@@ -45099,14 +45865,14 @@ ok1694:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many1689
+	BLE many1761
 
-oneTest1691:
+oneTest1763:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1692
+	BGT tail1764
 
-one1690:
+one1762:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3200(R5), F1
@@ -45121,11 +45887,11 @@ one1690:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1695
+	BEQ ok1767
 	MOVD R3, ret+32(FP)
-	JMP done1688
+	JMP done1760
 
-ok1695:
+ok1767:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 6912(R5), F1
@@ -45227,11 +45993,11 @@ ok1695:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1690
+	BLE one1762
 
-tail1692:
+tail1764:
 	SUBS R3, R2, R0
-	BEQ done1693
+	BEQ done1765
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -45270,11 +46036,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1696
+	BEQ ok1768
 	MOVD R3, ret+32(FP)
-	JMP done1688
+	JMP done1760
 
-ok1696:
+ok1768:
 	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	ADD R3<<3, R6, R1
@@ -45433,10 +46199,10 @@ someLanes7:
 
 doneLanes8:
 
-done1693:
+done1765:
 	MOVD R2, ret+32(FP)
 
-done1688:
+done1760:
 	RET
 
 // func addTanF32(n int, dst *float32, sign float32, x *float32) int
@@ -45451,9 +46217,9 @@ TEXT ·addTanF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1709
+	BLT oneTest1781
 
-many1707:
+many1779:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -45479,11 +46245,11 @@ many1707:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1712
+	BEQ ok1784
 	MOVD R3, ret+32(FP)
-	JMP done1706
+	JMP done1778
 
-ok1712:
+ok1784:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F20, F19)
 	FLDPQ 32(R0), (F18, F17)
@@ -45634,14 +46400,14 @@ ok1712:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1707
+	BLE many1779
 
-oneTest1709:
+oneTest1781:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1710
+	BGT tail1782
 
-one1708:
+one1780:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 3264(R5), F1
@@ -45656,11 +46422,11 @@ one1708:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1713
+	BEQ ok1785
 	MOVD R3, ret+32(FP)
-	JMP done1706
+	JMP done1778
 
-ok1713:
+ok1785:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 8768(R5), F1
@@ -45738,11 +46504,11 @@ ok1713:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1708
+	BLE one1780
 
-tail1710:
+tail1782:
 	SUBS R3, R2, R0
-	BEQ done1711
+	BEQ done1783
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -45797,11 +46563,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1714
+	BEQ ok1786
 	MOVD R3, ret+32(FP)
-	JMP done1706
+	JMP done1778
 
-ok1714:
+ok1786:
 	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	ADD R3<<2, R6, R1
@@ -45984,10 +46750,10 @@ someLanes7:
 
 doneLanes8:
 
-done1711:
+done1783:
 	MOVD R2, ret+32(FP)
 
-done1706:
+done1778:
 	RET
 
 // func addExpm1F64(dst *float64, sign float64, x *float64, n int)
@@ -46007,9 +46773,9 @@ TEXT ·addExpm1F64(SB), NOSPLIT, $80-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1724
+	BLT oneTest1796
 
-many1722:
+many1794:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F19, F18)
 	FMOVQ 2048(R7), F0
@@ -46296,14 +47062,14 @@ many1722:
 	WORD $0x4ea31ca0 // ORR V0.16B, V5.16B, V3.16B
 	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1722
+	BLE many1794
 
-oneTest1724:
+oneTest1796:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1725
+	BGT tail1797
 
-one1723:
+one1795:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F8, F7)
 	FMOVQ 2048(R7), F0
@@ -46446,11 +47212,11 @@ one1723:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1723
+	BLE one1795
 
-tail1725:
+tail1797:
 	SUBS R3, R0, R0
-	BEQ done1726
+	BEQ done1798
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -46654,7 +47420,7 @@ someLanes5:
 
 doneLanes6:
 
-done1726:
+done1798:
 	RET
 
 // func addExpm1F32(dst *float32, sign float32, x *float32, n int)
@@ -46673,9 +47439,9 @@ TEXT ·addExpm1F32(SB), NOSPLIT, $48-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1736
+	BLT oneTest1808
 
-many1734:
+many1806:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F14, F13)
 	FMOVQ 3008(R7), F0
@@ -46892,14 +47658,14 @@ many1734:
 	WORD $0x4ea31da0 // ORR V0.16B, V13.16B, V3.16B
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1734
+	BLE many1806
 
-oneTest1736:
+oneTest1808:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1737
+	BGT tail1809
 
-one1735:
+one1807:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F12, F7)
 	FMOVQ 3008(R7), F0
@@ -47009,11 +47775,11 @@ one1735:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1735
+	BLE one1807
 
-tail1737:
+tail1809:
 	SUBS R3, R0, R0
-	BEQ done1738
+	BEQ done1810
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -47232,7 +47998,7 @@ someLanes5:
 
 doneLanes6:
 
-done1738:
+done1810:
 	RET
 
 // func addLog1pF64(dst *float64, sign float64, x *float64, n int)
@@ -47247,9 +48013,9 @@ TEXT ·addLog1pF64(SB), NOSPLIT, $320-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1748
+	BLT oneTest1820
 
-many1746:
+many1818:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 304(RSP)
@@ -47605,14 +48371,14 @@ many1746:
 	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1746
+	BLE many1818
 
-oneTest1748:
+oneTest1820:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1749
+	BGT tail1821
 
-one1747:
+one1819:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F14, F12)
 	FMOVQ 3392(R7), F0
@@ -47773,11 +48539,11 @@ one1747:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1747
+	BLE one1819
 
-tail1749:
+tail1821:
 	SUBS R3, R0, R0
-	BEQ done1750
+	BEQ done1822
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -47999,7 +48765,7 @@ someLanes5:
 
 doneLanes6:
 
-done1750:
+done1822:
 	RET
 
 // func addLog1pF32(dst *float32, sign float32, x *float32, n int)
@@ -48014,9 +48780,9 @@ TEXT ·addLog1pF32(SB), NOSPLIT, $32-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1760
+	BLT oneTest1832
 
-many1758:
+many1830:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F25, F24)
 	FMOVQ 3520(R7), F0
@@ -48287,14 +49053,14 @@ many1758:
 	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
 	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1758
+	BLE many1830
 
-oneTest1760:
+oneTest1832:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1761
+	BGT tail1833
 
-one1759:
+one1831:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 3520(R7), F0
@@ -48437,11 +49203,11 @@ one1759:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1759
+	BLE one1831
 
-tail1761:
+tail1833:
 	SUBS R3, R0, R0
-	BEQ done1762
+	BEQ done1834
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -48693,7 +49459,7 @@ someLanes5:
 
 doneLanes6:
 
-done1762:
+done1834:
 	RET
 
 // func addErfF64(dst *float64, sign float64, x *float64, n int)
@@ -48714,9 +49480,9 @@ TEXT ·addErfF64(SB), NOSPLIT, $368-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1772
+	BLT oneTest1844
 
-many1770:
+many1842:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 272(RSP)
@@ -49321,14 +50087,14 @@ many1770:
 	FMOVQ 320(RSP), F0
 	WORD $0x4e61cc02 // FMLA V2.2D, V0.2D, V1.2D
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1770
+	BLE many1842
 
-oneTest1772:
+oneTest1844:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1773
+	BGT tail1845
 
-one1771:
+one1843:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FMOVQ 3200(R7), F0
@@ -49613,11 +50379,11 @@ one1771:
 	FSTPQ (F2, F1), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1771
+	BLE one1843
 
-tail1773:
+tail1845:
 	SUBS R3, R0, R0
-	BEQ done1774
+	BEQ done1846
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -49963,7 +50729,7 @@ someLanes5:
 
 doneLanes6:
 
-done1774:
+done1846:
 	RET
 
 // func addErfF32(dst *float32, sign float32, x *float32, n int)
@@ -49982,9 +50748,9 @@ TEXT ·addErfF32(SB), NOSPLIT, $160-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1784
+	BLT oneTest1856
 
-many1782:
+many1854:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 144(RSP)
@@ -50344,14 +51110,14 @@ many1782:
 	WORD $0x4ea31ca0 // ORR V0.16B, V5.16B, V3.16B
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1782
+	BLE many1854
 
-oneTest1784:
+oneTest1856:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1785
+	BGT tail1857
 
-one1783:
+one1855:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FMOVQ 3264(R7), F0
@@ -50528,11 +51294,11 @@ one1783:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1783
+	BLE one1855
 
-tail1785:
+tail1857:
 	SUBS R3, R0, R0
-	BEQ done1786
+	BEQ done1858
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -50818,7 +51584,7 @@ someLanes5:
 
 doneLanes6:
 
-done1786:
+done1858:
 	RET
 
 // func addSigmoidF64(dst *float64, sign float64, x *float64, n int)
@@ -50841,9 +51607,9 @@ TEXT ·addSigmoidF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1800
+	BLT oneTest1872
 
-many1798:
+many1870:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 256(R7), F0
@@ -51010,7 +51776,7 @@ many1798:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1803
+	BEQ normal1875
 	FMOVQ 2240(R7), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e409 // FCMGT V9.2D, V0.2D, V19.2D
@@ -51069,9 +51835,9 @@ many1798:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee3842c // SUB V12.2D, V1.2D, V3.2D
 	WORD $0x6ee2840e // SUB V14.2D, V0.2D, V2.2D
-	JMP scaled1804
+	JMP scaled1876
 
-normal1803:
+normal1875:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -51101,7 +51867,7 @@ normal1803:
 	WORD $0x6e63dc2c // FMUL V12.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0e // FMUL V14.2D, V0.2D, V2.2D
 
-scaled1804:
+scaled1876:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -51142,14 +51908,14 @@ scaled1804:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1798
+	BLE many1870
 
-oneTest1800:
+oneTest1872:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1801
+	BGT tail1873
 
-one1799:
+one1871:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R7), F0
@@ -51233,7 +51999,7 @@ one1799:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1805
+	BEQ normal1877
 	FMOVQ 2240(R7), F0
 	WORD $0x6eece408 // FCMGT V8.2D, V0.2D, V12.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
@@ -51263,9 +52029,9 @@ one1799:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38428 // SUB V8.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1806
+	JMP scaled1878
 
-normal1805:
+normal1877:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -51281,7 +52047,7 @@ normal1805:
 	WORD $0x6e63dc28 // FMUL V8.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1806:
+scaled1878:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -51304,11 +52070,11 @@ scaled1806:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1799
+	BLE one1871
 
-tail1801:
+tail1873:
 	SUBS R3, R0, R0
-	BEQ done1802
+	BEQ done1874
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -51416,7 +52182,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1807
+	BEQ normal1879
 	FMOVQ 2240(R7), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
@@ -51446,9 +52212,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1808
+	JMP scaled1880
 
-normal1807:
+normal1879:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -51464,7 +52230,7 @@ normal1807:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1808:
+scaled1880:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -51544,7 +52310,7 @@ someLanes7:
 
 doneLanes8:
 
-done1802:
+done1874:
 	RET
 
 // func addSigmoidF32(dst *float32, sign float32, x *float32, n int)
@@ -51563,9 +52329,9 @@ TEXT ·addSigmoidF32(SB), NOSPLIT, $48-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1818
+	BLT oneTest1890
 
-many1816:
+many1888:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F9, F8)
 	FMOVQ 448(R7), F2
@@ -51756,14 +52522,14 @@ many1816:
 	WORD $0x6e611de0 // BSL V0.16B, V15.16B, V1.16B
 	WORD $0x4e20cd62 // FMLA V2.4S, V11.4S, V0.4S
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1816
+	BLE many1888
 
-oneTest1818:
+oneTest1890:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1819
+	BGT tail1891
 
-one1817:
+one1889:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	FMOVQ 448(R7), F2
@@ -51861,11 +52627,11 @@ one1817:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1817
+	BLE one1889
 
-tail1819:
+tail1891:
 	SUBS R3, R0, R0
-	BEQ done1820
+	BEQ done1892
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -52072,7 +52838,7 @@ someLanes5:
 
 doneLanes6:
 
-done1820:
+done1892:
 	RET
 
 // func addTanhF64(dst *float64, sign float64, x *float64, n int)
@@ -52095,9 +52861,9 @@ TEXT ·addTanhF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R5
 	TST R5, R5
-	BLT oneTest1834
+	BLT oneTest1906
 
-many1832:
+many1904:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R4), F0
@@ -52268,7 +53034,7 @@ many1832:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1837
+	BEQ normal1909
 	FMOVQ 2240(R4), F0
 	WORD $0x6ef4e412 // FCMGT V18.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
@@ -52327,9 +53093,9 @@ many1832:
 	WORD $0x4e62d4e0 // FADD V0.2D, V7.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28413 // SUB V19.2D, V0.2D, V2.2D
-	JMP scaled1838
+	JMP scaled1910
 
-normal1837:
+normal1909:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -52359,7 +53125,7 @@ normal1837:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc13 // FMUL V19.2D, V0.2D, V2.2D
 
-scaled1838:
+scaled1910:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3200(R4), F0
@@ -52524,14 +53290,14 @@ scaled1838:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R2, R2
 	CMP R5, R2
-	BLE many1832
+	BLE many1904
 
-oneTest1834:
+oneTest1906:
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail1835
+	BGT tail1907
 
-one1833:
+one1905:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R4), F0
@@ -52617,7 +53383,7 @@ one1833:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1839
+	BEQ normal1911
 	FMOVQ 2240(R4), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
@@ -52647,9 +53413,9 @@ one1833:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee2840e // SUB V14.2D, V0.2D, V2.2D
-	JMP scaled1840
+	JMP scaled1912
 
-normal1839:
+normal1911:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -52665,7 +53431,7 @@ normal1839:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0e // FMUL V14.2D, V0.2D, V2.2D
 
-scaled1840:
+scaled1912:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3200(R4), F0
@@ -52750,11 +53516,11 @@ scaled1840:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one1833
+	BLE one1905
 
-tail1835:
+tail1907:
 	SUBS R2, R0, R0
-	BEQ done1836
+	BEQ done1908
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -52864,7 +53630,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1841
+	BEQ normal1913
 	FMOVQ 2240(R4), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
@@ -52894,9 +53660,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee2840d // SUB V13.2D, V0.2D, V2.2D
-	JMP scaled1842
+	JMP scaled1914
 
-normal1841:
+normal1913:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -52912,7 +53678,7 @@ normal1841:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0d // FMUL V13.2D, V0.2D, V2.2D
 
-scaled1842:
+scaled1914:
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R2<<3, R6, R1
@@ -53074,7 +53840,7 @@ someLanes9:
 
 doneLanes10:
 
-done1836:
+done1908:
 	RET
 
 // func addTanhF32(dst *float32, sign float32, x *float32, n int)
@@ -53093,9 +53859,9 @@ TEXT ·addTanhF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1852
+	BLT oneTest1924
 
-many1850:
+many1922:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F10, F9)
 	FMOVQ 3264(R7), F0
@@ -53280,14 +54046,14 @@ many1850:
 	WORD $0x4ea71d20 // ORR V0.16B, V9.16B, V7.16B
 	WORD $0x4e20cca4 // FMLA V4.4S, V5.4S, V0.4S
 	FSTPQ (F6, F4), 32(R1)
-	BLE many1850
+	BLE many1922
 
-oneTest1852:
+oneTest1924:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1853
+	BGT tail1925
 
-one1851:
+one1923:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 3264(R7), F0
@@ -53384,11 +54150,11 @@ one1851:
 	FSTPQ (F4, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1851
+	BLE one1923
 
-tail1853:
+tail1925:
 	SUBS R3, R0, R0
-	BEQ done1854
+	BEQ done1926
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -53594,7 +54360,7 @@ someLanes5:
 
 doneLanes6:
 
-done1854:
+done1926:
 	RET
 
 // func addSoftplusF64(dst *float64, sign float64, x *float64, n int)
@@ -53617,9 +54383,9 @@ TEXT ·addSoftplusF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1868
+	BLT oneTest1940
 
-many1866:
+many1938:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 256(R5), F0
@@ -53786,7 +54552,7 @@ many1866:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1871
+	BEQ normal1943
 	FMOVQ 2240(R5), F0
 	WORD $0x6ef4e412 // FCMGT V18.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40e // FCMGT V14.2D, V0.2D, V19.2D
@@ -53845,9 +54611,9 @@ many1866:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee3842c // SUB V12.2D, V1.2D, V3.2D
 	WORD $0x6ee2840b // SUB V11.2D, V0.2D, V2.2D
-	JMP scaled1872
+	JMP scaled1944
 
-normal1871:
+normal1943:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -53877,7 +54643,7 @@ normal1871:
 	WORD $0x6e63dc2c // FMUL V12.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0b // FMUL V11.2D, V0.2D, V2.2D
 
-scaled1872:
+scaled1944:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F18, F14)
 	WORD $0x6f00e415 // MOVI V21.2D, 0
@@ -54066,14 +54832,14 @@ scaled1872:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1866
+	BLE many1938
 
-oneTest1868:
+oneTest1940:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1869
+	BGT tail1941
 
-one1867:
+one1939:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R5), F0
@@ -54157,7 +54923,7 @@ one1867:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1873
+	BEQ normal1945
 	FMOVQ 2240(R5), F0
 	WORD $0x6eece409 // FCMGT V9.2D, V0.2D, V12.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
@@ -54187,9 +54953,9 @@ one1867:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38434 // SUB V20.2D, V1.2D, V3.2D
 	WORD $0x6ee28413 // SUB V19.2D, V0.2D, V2.2D
-	JMP scaled1874
+	JMP scaled1946
 
-normal1873:
+normal1945:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -54205,7 +54971,7 @@ normal1873:
 	WORD $0x6e63dc34 // FMUL V20.2D, V1.2D, V3.2D
 	WORD $0x6e62dc13 // FMUL V19.2D, V0.2D, V2.2D
 
-scaled1874:
+scaled1946:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F12, F11)
 	WORD $0x6f00e412 // MOVI V18.2D, 0
@@ -54299,11 +55065,11 @@ scaled1874:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1867
+	BLE one1939
 
-tail1869:
+tail1941:
 	SUBS R3, R0, R0
-	BEQ done1870
+	BEQ done1942
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -54411,7 +55177,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1875
+	BEQ normal1947
 	FMOVQ 2240(R5), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
@@ -54441,9 +55207,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38430 // SUB V16.2D, V1.2D, V3.2D
 	WORD $0x6ee2840f // SUB V15.2D, V0.2D, V2.2D
-	JMP scaled1876
+	JMP scaled1948
 
-normal1875:
+normal1947:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -54459,7 +55225,7 @@ normal1875:
 	WORD $0x6e63dc30 // FMUL V16.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0f // FMUL V15.2D, V0.2D, V2.2D
 
-scaled1876:
+scaled1948:
 	WORD $0x6f00e40c // MOVI V12.2D, 0
 	WORD $0x6f00e40b // MOVI V11.2D, 0
 	ADD R3<<3, R6, R1
@@ -54610,7 +55376,7 @@ someLanes7:
 
 doneLanes8:
 
-done1870:
+done1942:
 	RET
 
 // func addSoftplusF32(dst *float32, sign float32, x *float32, n int)
@@ -54629,9 +55395,9 @@ TEXT ·addSoftplusF32(SB), NOSPLIT, $64-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1886
+	BLT oneTest1958
 
-many1884:
+many1956:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F21, F20)
 	FMOVQ 448(R7), F0
@@ -54871,14 +55637,14 @@ many1884:
 	WORD $0x4e23d4e0 // FADD V0.4S, V7.4S, V3.4S
 	WORD $0x4e20cec1 // FMLA V1.4S, V22.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1884
+	BLE many1956
 
-oneTest1886:
+oneTest1958:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1887
+	BGT tail1959
 
-one1885:
+one1957:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FMOVQ 448(R7), F0
@@ -55000,11 +55766,11 @@ one1885:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1885
+	BLE one1957
 
-tail1887:
+tail1959:
 	SUBS R3, R0, R0
-	BEQ done1888
+	BEQ done1960
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -55235,7 +56001,7 @@ someLanes5:
 
 doneLanes6:
 
-done1888:
+done1960:
 	RET
 
 // func addGELUF64(dst *float64, sign float64, x *float64, n int)
@@ -55258,9 +56024,9 @@ TEXT ·addGELUF64(SB), NOSPLIT, $112-32
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest1902
+	BLT oneTest1974
 
-many1900:
+many1972:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R4), F0
@@ -55446,7 +56212,7 @@ many1900:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1905
+	BEQ normal1977
 	FMOVQ 2240(R4), F0
 	WORD $0x6ef4e412 // FCMGT V18.2D, V0.2D, V20.2D
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
@@ -55505,9 +56271,9 @@ many1900:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38430 // SUB V16.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	JMP scaled1906
+	JMP scaled1978
 
-normal1905:
+normal1977:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -55537,7 +56303,7 @@ normal1905:
 	WORD $0x6e63dc30 // FMUL V16.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
 
-scaled1906:
+scaled1978:
 	ADD R2<<3, R7, R5
 	FLDPQ (R5), (F2, F0)
 	FMOVQ 3200(R4), F1
@@ -55843,14 +56609,14 @@ scaled1906:
 	WORD $0x6e65dc60 // FMUL V0.2D, V3.2D, V5.2D
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1900
+	BLE many1972
 
-oneTest1902:
+oneTest1974:
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail1903
+	BGT tail1975
 
-one1901:
+one1973:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R4), F0
@@ -55942,7 +56708,7 @@ one1901:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1907
+	BEQ normal1979
 	FMOVQ 2240(R4), F0
 	WORD $0x6ef0e407 // FCMGT V7.2D, V0.2D, V16.2D
 	WORD $0x6eefe406 // FCMGT V6.2D, V0.2D, V15.2D
@@ -55972,9 +56738,9 @@ one1901:
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled1908
+	JMP scaled1980
 
-normal1907:
+normal1979:
 	WORD $0x6f7d0602 // USHR V2.2D, V16.2D, 3
 	WORD $0x6f7d05e3 // USHR V3.2D, V15.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -55990,7 +56756,7 @@ normal1907:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled1908:
+scaled1980:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F4, F3)
 	FMOVQ 3200(R4), F0
@@ -56146,11 +56912,11 @@ scaled1908:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one1901
+	BLE one1973
 
-tail1903:
+tail1975:
 	SUBS R2, R0, R0
-	BEQ done1904
+	BEQ done1976
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -56266,7 +57032,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1909
+	BEQ normal1981
 	FMOVQ 2240(R4), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e406 // FCMGT V6.2D, V0.2D, V8.2D
@@ -56296,9 +57062,9 @@ doneLanes2:
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled1910
+	JMP scaled1982
 
-normal1909:
+normal1981:
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7d0503 // USHR V3.2D, V8.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -56314,7 +57080,7 @@ normal1909:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled1910:
+scaled1982:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	ADD R2<<3, R7, R1
@@ -56547,7 +57313,7 @@ someLanes9:
 
 doneLanes10:
 
-done1904:
+done1976:
 	RET
 
 // func addGELUF32(dst *float32, sign float32, x *float32, n int)
@@ -56566,9 +57332,9 @@ TEXT ·addGELUF32(SB), NOSPLIT, $128-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1920
+	BLT oneTest1992
 
-many1918:
+many1990:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F8, F7)
 	FMOVQ 3264(R7), F0
@@ -56911,14 +57677,14 @@ many1918:
 	WORD $0x6e27dc60 // FMUL V0.4S, V3.4S, V7.4S
 	WORD $0x4e20cec1 // FMLA V1.4S, V22.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1918
+	BLE many1990
 
-oneTest1920:
+oneTest1992:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1921
+	BGT tail1993
 
-one1919:
+one1991:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F4)
 	FMOVQ 3264(R7), F0
@@ -57081,11 +57847,11 @@ one1919:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1919
+	BLE one1991
 
-tail1921:
+tail1993:
 	SUBS R3, R0, R0
-	BEQ done1922
+	BEQ done1994
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -57357,7 +58123,7 @@ someLanes5:
 
 doneLanes6:
 
-done1922:
+done1994:
 	RET
 
 // func addSiLUF64(dst *float64, sign float64, x *float64, n int)
@@ -57380,9 +58146,9 @@ TEXT ·addSiLUF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1936
+	BLT oneTest2008
 
-many1934:
+many2006:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 256(R5), F0
@@ -57549,7 +58315,7 @@ many1934:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1939
+	BEQ normal2011
 	FMOVQ 2240(R5), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
@@ -57608,9 +58374,9 @@ many1934:
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee3842e // SUB V14.2D, V1.2D, V3.2D
 	WORD $0x6ee2840c // SUB V12.2D, V0.2D, V2.2D
-	JMP scaled1940
+	JMP scaled2012
 
-normal1939:
+normal2011:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -57640,7 +58406,7 @@ normal1939:
 	WORD $0x6e63dc2e // FMUL V14.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0c // FMUL V12.2D, V0.2D, V2.2D
 
-scaled1940:
+scaled2012:
 	FMOVQ 3392(R5), F3
 	FMOVQ 3392(R5), F2
 	FMOVQ 3392(R5), F0
@@ -57691,14 +58457,14 @@ scaled1940:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1934
+	BLE many2006
 
-oneTest1936:
+oneTest2008:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1937
+	BGT tail2009
 
-one1935:
+one2007:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R5), F0
@@ -57782,7 +58548,7 @@ one1935:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1941
+	BEQ normal2013
 	FMOVQ 2240(R5), F0
 	WORD $0x6eece409 // FCMGT V9.2D, V0.2D, V12.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
@@ -57812,9 +58578,9 @@ one1935:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1942
+	JMP scaled2014
 
-normal1941:
+normal2013:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -57830,7 +58596,7 @@ normal1941:
 	WORD $0x6e63dc29 // FMUL V9.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1942:
+scaled2014:
 	FMOVQ 3392(R5), F3
 	FMOVQ 3392(R5), F2
 	FMOVQ 3392(R5), F0
@@ -57858,11 +58624,11 @@ scaled1942:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1935
+	BLE one2007
 
-tail1937:
+tail2009:
 	SUBS R3, R0, R0
-	BEQ done1938
+	BEQ done2010
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -57970,7 +58736,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1943
+	BEQ normal2015
 	FMOVQ 2240(R5), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
@@ -58000,9 +58766,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1944
+	JMP scaled2016
 
-normal1943:
+normal2015:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -58018,7 +58784,7 @@ normal1943:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1944:
+scaled2016:
 	FMOVQ 3392(R5), F3
 	FMOVQ 3392(R5), F2
 	FMOVQ 3392(R5), F0
@@ -58103,7 +58869,7 @@ someLanes7:
 
 doneLanes8:
 
-done1938:
+done2010:
 	RET
 
 // func addSiLUF32(dst *float32, sign float32, x *float32, n int)
@@ -58122,9 +58888,9 @@ TEXT ·addSiLUF32(SB), NOSPLIT, $48-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1954
+	BLT oneTest2026
 
-many1952:
+many2024:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F13, F8)
 	FMOVQ 448(R7), F2
@@ -58325,14 +59091,14 @@ many1952:
 	WORD $0x6e25dc20 // FMUL V0.4S, V1.4S, V5.4S
 	WORD $0x4e20cd22 // FMLA V2.4S, V9.4S, V0.4S
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1952
+	BLE many2024
 
-oneTest1954:
+oneTest2026:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1955
+	BGT tail2027
 
-one1953:
+one2025:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F4)
 	FMOVQ 448(R7), F0
@@ -58435,11 +59201,11 @@ one1953:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1953
+	BLE one2025
 
-tail1955:
+tail2027:
 	SUBS R3, R0, R0
-	BEQ done1956
+	BEQ done2028
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -58651,7 +59417,7 @@ someLanes5:
 
 doneLanes6:
 
-done1956:
+done2028:
 	RET
 
 // func addMaxF64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -58666,9 +59432,9 @@ TEXT ·addMaxF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1967
+	BGT tail2039
 
-one1965:
+one2037:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R3<<3, R4, R1
@@ -58688,11 +59454,11 @@ one1965:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1965
+	BLE one2037
 
-tail1967:
+tail2039:
 	SUBS R3, R0, R0
-	BEQ done1968
+	BEQ done2040
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -58793,7 +59559,7 @@ someLanes7:
 
 doneLanes8:
 
-done1968:
+done2040:
 	RET
 
 // func addMaxF32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -58808,9 +59574,9 @@ TEXT ·addMaxF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1979
+	BGT tail2051
 
-one1977:
+one2049:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R2<<2, R5, R1
@@ -58830,11 +59596,11 @@ one1977:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1977
+	BLE one2049
 
-tail1979:
+tail2051:
 	SUBS R2, R0, R0
-	BEQ done1980
+	BEQ done2052
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -58999,7 +59765,7 @@ someLanes7:
 
 doneLanes8:
 
-done1980:
+done2052:
 	RET
 
 // func addMinF64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -59014,9 +59780,9 @@ TEXT ·addMinF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1991
+	BGT tail2063
 
-one1989:
+one2061:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R3<<3, R4, R1
@@ -59036,11 +59802,11 @@ one1989:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1989
+	BLE one2061
 
-tail1991:
+tail2063:
 	SUBS R3, R0, R0
-	BEQ done1992
+	BEQ done2064
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -59141,7 +59907,7 @@ someLanes7:
 
 doneLanes8:
 
-done1992:
+done2064:
 	RET
 
 // func addMinF32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -59156,9 +59922,9 @@ TEXT ·addMinF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2003
+	BGT tail2075
 
-one2001:
+one2073:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R2<<2, R5, R1
@@ -59178,11 +59944,11 @@ one2001:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2001
+	BLE one2073
 
-tail2003:
+tail2075:
 	SUBS R2, R0, R0
-	BEQ done2004
+	BEQ done2076
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -59347,7 +60113,7 @@ someLanes7:
 
 doneLanes8:
 
-done2004:
+done2076:
 	RET
 
 // func addGreaterF64(dst *float64, sign float64, x *float64, y *float64, from *float64, n int)
@@ -59364,9 +60130,9 @@ TEXT ·addGreaterF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail2015
+	BGT tail2087
 
-one2013:
+one2085:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F9, F8)
 	ADD R2<<3, R7, R1
@@ -59392,11 +60158,11 @@ one2013:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one2013
+	BLE one2085
 
-tail2015:
+tail2087:
 	SUBS R2, R0, R0
-	BEQ done2016
+	BEQ done2088
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -59523,7 +60289,7 @@ someLanes9:
 
 doneLanes10:
 
-done2016:
+done2088:
 	RET
 
 // func addGreaterF32(dst *float32, sign float32, x *float32, y *float32, from *float32, n int)
@@ -59540,9 +60306,9 @@ TEXT ·addGreaterF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2027
+	BGT tail2099
 
-one2025:
+one2097:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F9, F8)
 	ADD R2<<2, R7, R1
@@ -59568,11 +60334,11 @@ one2025:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2025
+	BLE one2097
 
-tail2027:
+tail2099:
 	SUBS R2, R0, R0
-	BEQ done2028
+	BEQ done2100
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -59779,7 +60545,7 @@ someLanes9:
 
 doneLanes10:
 
-done2028:
+done2100:
 	RET
 
 // func addClipF64(dst *float64, sign float64, lo float64, hi float64, x *float64, n int)
@@ -59797,9 +60563,9 @@ TEXT ·addClipF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail2039
+	BGT tail2111
 
-one2037:
+one2109:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F2)
 	WORD $0x6ee0e481 // FCMGT V1.2D, V4.2D, V0.2D
@@ -59817,11 +60583,11 @@ one2037:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one2037
+	BLE one2109
 
-tail2039:
+tail2111:
 	SUBS R3, R0, R0
-	BEQ done2040
+	BEQ done2112
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -59900,7 +60666,7 @@ someLanes5:
 
 doneLanes6:
 
-done2040:
+done2112:
 	RET
 
 // func addClipF32(dst *float32, sign float32, lo float32, hi float32, x *float32, n int)
@@ -59918,9 +60684,9 @@ TEXT ·addClipF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail2051
+	BGT tail2123
 
-one2049:
+one2121:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F0, F2)
 	WORD $0x6ea0e481 // FCMGT V1.4S, V4.4S, V0.4S
@@ -59938,11 +60704,11 @@ one2049:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one2049
+	BLE one2121
 
-tail2051:
+tail2123:
 	SUBS R3, R0, R0
-	BEQ done2052
+	BEQ done2124
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -60069,7 +60835,7 @@ someLanes5:
 
 doneLanes6:
 
-done2052:
+done2124:
 	RET
 
 // func addWithinF64(dst *float64, sign float64, lo float64, hi float64, x *float64, from *float64, n int)
@@ -60089,9 +60855,9 @@ TEXT ·addWithinF64(SB), NOSPLIT, $0-56
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail2063
+	BGT tail2135
 
-one2061:
+one2133:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F6, F5)
 	ADD R3<<3, R4, R1
@@ -60113,11 +60879,11 @@ one2061:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one2061
+	BLE one2133
 
-tail2063:
+tail2135:
 	SUBS R3, R0, R0
-	BEQ done2064
+	BEQ done2136
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -60220,7 +60986,7 @@ someLanes7:
 
 doneLanes8:
 
-done2064:
+done2136:
 	RET
 
 // func addWithinF32(dst *float32, sign float32, lo float32, hi float32, x *float32, from *float32, n int)
@@ -60240,9 +61006,9 @@ TEXT ·addWithinF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R5
 	CMP R5, R2
-	BGT tail2075
+	BGT tail2147
 
-one2073:
+one2145:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F6, F5)
 	ADD R2<<2, R6, R1
@@ -60264,11 +61030,11 @@ one2073:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R5, R2
-	BLE one2073
+	BLE one2145
 
-tail2075:
+tail2147:
 	SUBS R2, R0, R0
-	BEQ done2076
+	BEQ done2148
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -60435,7 +61201,7 @@ someLanes7:
 
 doneLanes8:
 
-done2076:
+done2148:
 	RET
 
 // func addWhereF64(dst *float64, sign float64, cond *float64, x *float64, y *float64, n int)
@@ -60452,9 +61218,9 @@ TEXT ·addWhereF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail2087
+	BGT tail2159
 
-one2085:
+one2157:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F0, F2)
 	ADD R2<<3, R7, R1
@@ -60475,11 +61241,11 @@ one2085:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one2085
+	BLE one2157
 
-tail2087:
+tail2159:
 	SUBS R2, R0, R0
-	BEQ done2088
+	BEQ done2160
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -60601,7 +61367,7 @@ someLanes9:
 
 doneLanes10:
 
-done2088:
+done2160:
 	RET
 
 // func addWhereF32(dst *float32, sign float32, cond *float32, x *float32, y *float32, n int)
@@ -60618,9 +61384,9 @@ TEXT ·addWhereF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2099
+	BGT tail2171
 
-one2097:
+one2169:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F2)
 	ADD R2<<2, R7, R1
@@ -60641,11 +61407,11 @@ one2097:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2097
+	BLE one2169
 
-tail2099:
+tail2171:
 	SUBS R2, R0, R0
-	BEQ done2100
+	BEQ done2172
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -60847,7 +61613,7 @@ someLanes9:
 
 doneLanes10:
 
-done2100:
+done2172:
 	RET
 
 // func hypotF64(dst *float64, x *float64, y *float64, n int)
@@ -60861,9 +61627,9 @@ TEXT ·hypotF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail2111
+	BGT tail2183
 
-one2109:
+one2181:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R3<<3, R4, R1
@@ -60924,11 +61690,11 @@ one2109:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one2109
+	BLE one2181
 
-tail2111:
+tail2183:
 	SUBS R3, R0, R0
-	BEQ done2112
+	BEQ done2184
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -61050,7 +61816,7 @@ someLanes5:
 
 doneLanes6:
 
-done2112:
+done2184:
 	RET
 
 // func hypotF32(dst *float32, x *float32, y *float32, n int)
@@ -61064,9 +61830,9 @@ TEXT ·hypotF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R5
 	CMP R5, R2
-	BGT tail2123
+	BGT tail2195
 
-one2121:
+one2193:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R2<<2, R6, R1
@@ -61127,11 +61893,11 @@ one2121:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R5, R2
-	BLE one2121
+	BLE one2193
 
-tail2123:
+tail2195:
 	SUBS R2, R0, R0
-	BEQ done2124
+	BEQ done2196
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -61301,7 +62067,7 @@ someLanes5:
 
 doneLanes6:
 
-done2124:
+done2196:
 	RET
 
 // func directionF64(u *float64, v *float64, x *float64, y *float64, n int)
@@ -61316,9 +62082,9 @@ TEXT ·directionF64(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2135
+	BGT tail2207
 
-one2133:
+one2205:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F12, F11)
 	ADD R2<<3, R5, R1
@@ -61424,11 +62190,11 @@ one2133:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2133
+	BLE one2205
 
-tail2135:
+tail2207:
 	SUBS R2, R0, R0
-	BEQ done2136
+	BEQ done2208
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -61613,7 +62379,7 @@ someLanes7:
 
 doneLanes8:
 
-done2136:
+done2208:
 	RET
 
 // func directionF32(u *float32, v *float32, x *float32, y *float32, n int)
@@ -61628,9 +62394,9 @@ TEXT ·directionF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2147
+	BGT tail2219
 
-one2145:
+one2217:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F11)
 	ADD R2<<2, R7, R1
@@ -61736,11 +62502,11 @@ one2145:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2145
+	BLE one2217
 
-tail2147:
+tail2219:
 	SUBS R2, R0, R0
-	BEQ done2148
+	BEQ done2220
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -61989,7 +62755,7 @@ someLanes7:
 
 doneLanes8:
 
-done2148:
+done2220:
 	RET
 
 // func atan2F64(dst *float64, x *float64, y *float64, n int)
@@ -62003,9 +62769,9 @@ TEXT ·atan2F64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest2158
+	BLT oneTest2230
 
-many2156:
+many2228:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F13, F12)
 	FLDPQ 32(R2), (F7, F6)
@@ -62453,14 +63219,14 @@ many2156:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many2156
+	BLE many2228
 
-oneTest2158:
+oneTest2230:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail2159
+	BGT tail2231
 
-one2157:
+one2229:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F12, F11)
 	ADD R3<<3, R7, R1
@@ -62685,11 +63451,11 @@ one2157:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one2157
+	BLE one2229
 
-tail2159:
+tail2231:
 	SUBS R3, R0, R0
-	BEQ done2160
+	BEQ done2232
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -63015,7 +63781,7 @@ someLanes9:
 
 doneLanes10:
 
-done2160:
+done2232:
 	RET
 
 // func atan2F32(dst *float32, x *float32, y *float32, n int)
@@ -63029,9 +63795,9 @@ TEXT ·atan2F32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest2170
+	BLT oneTest2242
 
-many2168:
+many2240:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F13, F12)
 	FLDPQ 32(R5), (F7, F6)
@@ -63393,14 +64159,14 @@ many2168:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many2168
+	BLE many2240
 
-oneTest2170:
+oneTest2242:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2171
+	BGT tail2243
 
-one2169:
+one2241:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F12, F11)
 	ADD R2<<2, R7, R1
@@ -63582,11 +64348,11 @@ one2169:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2169
+	BLE one2241
 
-tail2171:
+tail2243:
 	SUBS R2, R0, R0
-	BEQ done2172
+	BEQ done2244
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -63949,7 +64715,7 @@ someLanes9:
 
 doneLanes10:
 
-done2172:
+done2244:
 	RET
 
 // func atan2SlopesF64(z *float64, dx *float64, dy *float64, x *float64, y *float64, n int)
@@ -63965,9 +64731,9 @@ TEXT ·atan2SlopesF64(SB), NOSPLIT, $384-48
 	MOVD $0, R2
 	ADD $-8, R0, R11
 	TST R11, R11
-	BLT oneTest2182
+	BLT oneTest2254
 
-many2180:
+many2252:
 	ADD R2<<3, R12, R1
 	FLDPQ (R1), (F5, F2)
 	FMOVQ 3200(R7), F1
@@ -64523,14 +65289,14 @@ many2180:
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
 	FSTPQ (F1, F0), 32(R1)
-	BLE many2180
+	BLE many2252
 
-oneTest2182:
+oneTest2254:
 	ADD $-4, R0, R8
 	CMP R8, R2
-	BGT tail2183
+	BGT tail2255
 
-one2181:
+one2253:
 	ADD R2<<3, R12, R4
 	FLDPQ (R4), (F11, F10)
 	ADD R2<<3, R10, R1
@@ -64799,11 +65565,11 @@ one2181:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R8, R2
-	BLE one2181
+	BLE one2253
 
-tail2183:
+tail2255:
 	SUBS R2, R0, R0
-	BEQ done2184
+	BEQ done2256
 	ADD $32, R13, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -65209,7 +65975,7 @@ someLanes13:
 
 doneLanes14:
 
-done2184:
+done2256:
 	RET
 
 // func atan2SlopesF32(z *float32, dx *float32, dy *float32, x *float32, y *float32, n int)
@@ -65225,9 +65991,9 @@ TEXT ·atan2SlopesF32(SB), NOSPLIT, $224-48
 	MOVD $0, R2
 	ADD $-16, R0, R11
 	TST R11, R11
-	BLT oneTest2194
+	BLT oneTest2266
 
-many2192:
+many2264:
 	ADD R2<<2, R12, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 3264(R6), F0
@@ -65683,14 +66449,14 @@ many2192:
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
 	FSTPQ (F1, F0), 32(R1)
-	BLE many2192
+	BLE many2264
 
-oneTest2194:
+oneTest2266:
 	ADD $-8, R0, R8
 	CMP R8, R2
-	BGT tail2195
+	BGT tail2267
 
-one2193:
+one2265:
 	ADD R2<<2, R12, R7
 	FLDPQ (R7), (F11, F10)
 	ADD R2<<2, R9, R1
@@ -65916,11 +66682,11 @@ one2193:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R8, R2
-	BLE one2193
+	BLE one2265
 
-tail2195:
+tail2267:
 	SUBS R2, R0, R0
-	BEQ done2196
+	BEQ done2268
 	ADD $32, R13, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -66395,7 +67161,7 @@ someLanes13:
 
 doneLanes14:
 
-done2196:
+done2268:
 	RET
 
 // func atan2CurvesF64(xx *float64, xy *float64, yy *float64, x *float64, y *float64, n int)
@@ -66411,9 +67177,9 @@ TEXT ·atan2CurvesF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail2207
+	BGT tail2279
 
-one2205:
+one2277:
 	ADD R2<<3, R9, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R2<<3, R8, R1
@@ -66503,11 +67269,11 @@ one2205:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one2205
+	BLE one2277
 
-tail2207:
+tail2279:
 	SUBS R2, R0, R0
-	BEQ done2208
+	BEQ done2280
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -66694,7 +67460,7 @@ someLanes9:
 
 doneLanes10:
 
-done2208:
+done2280:
 	RET
 
 // func atan2CurvesF32(xx *float32, xy *float32, yy *float32, x *float32, y *float32, n int)
@@ -66710,9 +67476,9 @@ TEXT ·atan2CurvesF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R7
 	CMP R7, R2
-	BGT tail2219
+	BGT tail2291
 
-one2217:
+one2289:
 	ADD R2<<2, R9, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R2<<2, R8, R1
@@ -66802,11 +67568,11 @@ one2217:
 	FSTPQ (F3, F2), (R1)
 	ADD $8, R2, R2
 	CMP R7, R2
-	BLE one2217
+	BLE one2289
 
-tail2219:
+tail2291:
 	SUBS R2, R0, R0
-	BEQ done2220
+	BEQ done2292
 	ADD $32, R10, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -67073,7 +67839,7 @@ someLanes9:
 
 doneLanes10:
 
-done2220:
+done2292:
 	RET
 
 // func powF64(dst *float64, x *float64, y *float64, n int)
@@ -67092,9 +67858,9 @@ TEXT ·powF64(SB), NOSPLIT, $304-32
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest2230
+	BLT oneTest2302
 
-many2228:
+many2300:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F10, F9)
 	FLDPQ 32(R2), (F7, F2)
@@ -67941,14 +68707,14 @@ many2228:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many2228
+	BLE many2300
 
-oneTest2230:
+oneTest2302:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail2231
+	BGT tail2303
 
-one2229:
+one2301:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F2, F1)
 	ADD R3<<3, R7, R1
@@ -68339,11 +69105,11 @@ one2229:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one2229
+	BLE one2301
 
-tail2231:
+tail2303:
 	SUBS R3, R0, R0
-	BEQ done2232
+	BEQ done2304
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -68835,7 +69601,7 @@ someLanes9:
 
 doneLanes10:
 
-done2232:
+done2304:
 	RET
 
 // func powF32(dst *float32, x *float32, y *float32, n int)
@@ -68853,9 +69619,9 @@ TEXT ·powF32(SB), NOSPLIT, $304-32
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest2242
+	BLT oneTest2314
 
-many2240:
+many2312:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F10, F9)
 	FLDPQ 32(R5), (F3, F2)
@@ -69584,14 +70350,14 @@ many2240:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many2240
+	BLE many2312
 
-oneTest2242:
+oneTest2314:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2243
+	BGT tail2315
 
-one2241:
+one2313:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F2, F1)
 	ADD R2<<2, R7, R1
@@ -69926,11 +70692,11 @@ one2241:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2241
+	BLE one2313
 
-tail2243:
+tail2315:
 	SUBS R2, R0, R0
-	BEQ done2244
+	BEQ done2316
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -70446,7 +71212,7 @@ someLanes9:
 
 doneLanes10:
 
-done2244:
+done2316:
 	RET
 
 // func powSlopesF64(z *float64, dx *float64, dy *float64, x *float64, y *float64, n int)
@@ -70467,9 +71233,9 @@ TEXT ·powSlopesF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R8
 	CMP R8, R2
-	BGT tail2255
+	BGT tail2327
 
-one2253:
+one2325:
 	ADD R2<<3, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<3, R9, R1
@@ -71106,11 +71872,11 @@ one2253:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R8, R2
-	BLE one2253
+	BLE one2325
 
-tail2255:
+tail2327:
 	SUBS R2, R0, R0
-	BEQ done2256
+	BEQ done2328
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -72024,7 +72790,7 @@ someLanes27:
 
 doneLanes28:
 
-done2256:
+done2328:
 	RET
 
 // func powSlopesF32(z *float32, dx *float32, dy *float32, x *float32, y *float32, n int)
@@ -72044,9 +72810,9 @@ TEXT ·powSlopesF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R8
 	CMP R8, R2
-	BGT tail2267
+	BGT tail2339
 
-one2265:
+one2337:
 	ADD R2<<2, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<2, R9, R1
@@ -72595,11 +73361,11 @@ one2265:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R8, R2
-	BLE one2265
+	BLE one2337
 
-tail2267:
+tail2339:
 	SUBS R2, R0, R0
-	BEQ done2268
+	BEQ done2340
 	ADD $32, R11, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -73649,7 +74415,7 @@ someLanes27:
 
 doneLanes28:
 
-done2268:
+done2340:
 	RET
 
 // func powCurvesF64(xx *float64, xy *float64, yy *float64, x *float64, y *float64, n int)
@@ -73670,9 +74436,9 @@ TEXT ·powCurvesF64(SB), NOSPLIT, $48-48
 	MOVD $0, R2
 	ADD $-4, R0, R8
 	CMP R8, R2
-	BGT tail2279
+	BGT tail2351
 
-one2277:
+one2349:
 	ADD R2<<3, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<3, R9, R1
@@ -74565,11 +75331,11 @@ one2277:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R8, R2
-	BLE one2277
+	BLE one2349
 
-tail2279:
+tail2351:
 	SUBS R2, R0, R0
-	BEQ done2280
+	BEQ done2352
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -75888,7 +76654,7 @@ someLanes41:
 
 doneLanes42:
 
-done2280:
+done2352:
 	RET
 
 // func powCurvesF32(xx *float32, xy *float32, yy *float32, x *float32, y *float32, n int)
@@ -75908,9 +76674,9 @@ TEXT ·powCurvesF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R8
 	CMP R8, R2
-	BGT tail2291
+	BGT tail2363
 
-one2289:
+one2361:
 	ADD R2<<2, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<2, R9, R1
@@ -76674,11 +77440,11 @@ one2289:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R8, R2
-	BLE one2289
+	BLE one2361
 
-tail2291:
+tail2363:
 	SUBS R2, R0, R0
-	BEQ done2292
+	BEQ done2364
 	ADD $32, R11, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -78208,7 +78974,7 @@ someLanes41:
 
 doneLanes42:
 
-done2292:
+done2364:
 	RET
 
 // func addAtan2F64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -78224,9 +78990,9 @@ TEXT ·addAtan2F64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest2302
+	BLT oneTest2374
 
-many2300:
+many2372:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F14, F13)
 	FLDPQ 32(R2), (F7, F6)
@@ -78680,14 +79446,14 @@ many2300:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many2300
+	BLE many2372
 
-oneTest2302:
+oneTest2374:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail2303
+	BGT tail2375
 
-one2301:
+one2373:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F13, F12)
 	ADD R3<<3, R7, R1
@@ -78915,11 +79681,11 @@ one2301:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one2301
+	BLE one2373
 
-tail2303:
+tail2375:
 	SUBS R3, R0, R0
-	BEQ done2304
+	BEQ done2376
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -79268,7 +80034,7 @@ someLanes11:
 
 doneLanes12:
 
-done2304:
+done2376:
 	RET
 
 // func addAtan2F32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -79284,9 +80050,9 @@ TEXT ·addAtan2F32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest2314
+	BLT oneTest2386
 
-many2312:
+many2384:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F14, F13)
 	FLDPQ 32(R5), (F7, F6)
@@ -79654,14 +80420,14 @@ many2312:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many2312
+	BLE many2384
 
-oneTest2314:
+oneTest2386:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2315
+	BGT tail2387
 
-one2313:
+one2385:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F13, F12)
 	ADD R2<<2, R7, R1
@@ -79846,11 +80612,11 @@ one2313:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2313
+	BLE one2385
 
-tail2315:
+tail2387:
 	SUBS R2, R0, R0
-	BEQ done2316
+	BEQ done2388
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -80252,7 +81018,7 @@ someLanes11:
 
 doneLanes12:
 
-done2316:
+done2388:
 	RET
 
 // func addPowF64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -80273,9 +81039,9 @@ TEXT ·addPowF64(SB), NOSPLIT, $352-40
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest2326
+	BLT oneTest2398
 
-many2324:
+many2396:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F10, F9)
 	FLDPQ 32(R2), (F8, F7)
@@ -81136,14 +81902,14 @@ many2324:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many2324
+	BLE many2396
 
-oneTest2326:
+oneTest2398:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail2327
+	BGT tail2399
 
-one2325:
+one2397:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F7, F1)
 	ADD R3<<3, R7, R1
@@ -81537,11 +82303,11 @@ one2325:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one2325
+	BLE one2397
 
-tail2327:
+tail2399:
 	SUBS R3, R0, R0
-	BEQ done2328
+	BEQ done2400
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -82057,7 +82823,7 @@ someLanes11:
 
 doneLanes12:
 
-done2328:
+done2400:
 	RET
 
 // func addPowF32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -82077,9 +82843,9 @@ TEXT ·addPowF32(SB), NOSPLIT, $336-40
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest2338
+	BLT oneTest2410
 
-many2336:
+many2408:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F10, F9)
 	FLDPQ 32(R5), (F7, F2)
@@ -82819,14 +83585,14 @@ many2336:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many2336
+	BLE many2408
 
-oneTest2338:
+oneTest2410:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail2339
+	BGT tail2411
 
-one2337:
+one2409:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F2, F1)
 	ADD R2<<2, R7, R1
@@ -83164,11 +83930,11 @@ one2337:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one2337
+	BLE one2409
 
-tail2339:
+tail2411:
 	SUBS R2, R0, R0
-	BEQ done2340
+	BEQ done2412
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -83723,7 +84489,7 @@ someLanes11:
 
 doneLanes12:
 
-done2340:
+done2412:
 	RET
 
 // func sigmoidF64(y *float64, d *float64, x *float64, n int)
@@ -83745,9 +84511,9 @@ TEXT ·sigmoidF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2354
+	BLT oneTest2426
 
-many2352:
+many2424:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 256(R7), F0
@@ -83910,7 +84676,7 @@ many2352:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2357
+	BEQ normal2429
 	FMOVQ 2240(R7), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
@@ -83969,9 +84735,9 @@ many2352:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38433 // SUB V19.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled2358
+	JMP scaled2430
 
-normal2357:
+normal2429:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -84001,7 +84767,7 @@ normal2357:
 	WORD $0x6e63dc33 // FMUL V19.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled2358:
+scaled2430:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -84043,14 +84809,14 @@ scaled2358:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2352
+	BLE many2424
 
-oneTest2354:
+oneTest2426:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2355
+	BGT tail2427
 
-one2353:
+one2425:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R7), F0
@@ -84134,7 +84900,7 @@ one2353:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2359
+	BEQ normal2431
 	FMOVQ 2240(R7), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
@@ -84164,9 +84930,9 @@ one2353:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled2360
+	JMP scaled2432
 
-normal2359:
+normal2431:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -84182,7 +84948,7 @@ normal2359:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled2360:
+scaled2432:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -84206,11 +84972,11 @@ scaled2360:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2353
+	BLE one2425
 
-tail2355:
+tail2427:
 	SUBS R2, R0, R0
-	BEQ done2356
+	BEQ done2428
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -84318,7 +85084,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2361
+	BEQ normal2433
 	FMOVQ 2240(R7), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -84348,9 +85114,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled2362
+	JMP scaled2434
 
-normal2361:
+normal2433:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -84366,7 +85132,7 @@ normal2361:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled2362:
+scaled2434:
 	FMOVQ 3392(R7), F3
 	FMOVQ 3392(R7), F2
 	FMOVQ 3392(R7), F0
@@ -84445,7 +85211,7 @@ someLanes7:
 
 doneLanes8:
 
-done2356:
+done2428:
 	RET
 
 // func sigmoidF32(y *float32, d *float32, x *float32, n int)
@@ -84463,9 +85229,9 @@ TEXT ·sigmoidF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2372
+	BLT oneTest2444
 
-many2370:
+many2442:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 448(R7), F0
@@ -84651,14 +85417,14 @@ many2370:
 	WORD $0x6e29dd61 // FMUL V1.4S, V11.4S, V9.4S
 	WORD $0x6e28dd40 // FMUL V0.4S, V10.4S, V8.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many2370
+	BLE many2442
 
-oneTest2372:
+oneTest2444:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2373
+	BGT tail2445
 
-one2371:
+one2443:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F1, F0)
 	FMOVQ 448(R7), F2
@@ -84757,11 +85523,11 @@ one2371:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2371
+	BLE one2443
 
-tail2373:
+tail2445:
 	SUBS R2, R0, R0
-	BEQ done2374
+	BEQ done2446
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -84967,7 +85733,7 @@ someLanes5:
 
 doneLanes6:
 
-done2374:
+done2446:
 	RET
 
 // func tanhF64(y *float64, d *float64, x *float64, n int)
@@ -84989,9 +85755,9 @@ TEXT ·tanhF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2388
+	BLT oneTest2460
 
-many2386:
+many2458:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R5), F0
@@ -85158,7 +85924,7 @@ many2386:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2391
+	BEQ normal2463
 	FMOVQ 2240(R5), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
@@ -85217,9 +85983,9 @@ many2386:
 	WORD $0x4e62d4e0 // FADD V0.2D, V7.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled2392
+	JMP scaled2464
 
-normal2391:
+normal2463:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -85249,7 +86015,7 @@ normal2391:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled2392:
+scaled2464:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3200(R5), F0
@@ -85445,14 +86211,14 @@ scaled2392:
 	FSTPQ (F4, F3), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2386
+	BLE many2458
 
-oneTest2388:
+oneTest2460:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail2389
+	BGT tail2461
 
-one2387:
+one2459:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R5), F0
@@ -85538,7 +86304,7 @@ one2387:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2393
+	BEQ normal2465
 	FMOVQ 2240(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -85568,9 +86334,9 @@ one2387:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
-	JMP scaled2394
+	JMP scaled2466
 
-normal2393:
+normal2465:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -85586,7 +86352,7 @@ normal2393:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0a // FMUL V10.2D, V0.2D, V2.2D
 
-scaled2394:
+scaled2466:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 3200(R5), F0
@@ -85687,11 +86453,11 @@ scaled2394:
 	FSTPQ (F4, F3), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one2387
+	BLE one2459
 
-tail2389:
+tail2461:
 	SUBS R2, R0, R0
-	BEQ done2390
+	BEQ done2462
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -85801,7 +86567,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2395
+	BEQ normal2467
 	FMOVQ 2240(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -85831,9 +86597,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28408 // SUB V8.2D, V0.2D, V2.2D
-	JMP scaled2396
+	JMP scaled2468
 
-normal2395:
+normal2467:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -85849,7 +86615,7 @@ normal2395:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
 
-scaled2396:
+scaled2468:
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R2<<3, R7, R1
@@ -86025,7 +86791,7 @@ someLanes9:
 
 doneLanes10:
 
-done2390:
+done2462:
 	RET
 
 // func tanhF32(y *float32, d *float32, x *float32, n int)
@@ -86043,9 +86809,9 @@ TEXT ·tanhF32(SB), NOSPLIT, $32-32
 	MOVD $0, R2
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest2406
+	BLT oneTest2478
 
-many2404:
+many2476:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F22, F21)
 	FLDPQ 32(R1), (F20, F19)
@@ -86251,14 +87017,14 @@ many2404:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R4, R2
-	BLE many2404
+	BLE many2476
 
-oneTest2406:
+oneTest2478:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2407
+	BGT tail2479
 
-one2405:
+one2477:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F10, F9)
 	FMOVQ 3264(R6), F0
@@ -86361,11 +87127,11 @@ one2405:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2405
+	BLE one2477
 
-tail2407:
+tail2479:
 	SUBS R2, R0, R0
-	BEQ done2408
+	BEQ done2480
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -86575,7 +87341,7 @@ someLanes5:
 
 doneLanes6:
 
-done2408:
+done2480:
 	RET
 
 // func softplusF64(y *float64, d *float64, x *float64, n int)
@@ -86597,9 +87363,9 @@ TEXT ·softplusF64(SB), NOSPLIT, $32-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2422
+	BLT oneTest2494
 
-many2420:
+many2492:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 256(R6), F0
@@ -86762,7 +87528,7 @@ many2420:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2425
+	BEQ normal2497
 	FMOVQ 2240(R6), F0
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6ef2e410 // FCMGT V16.2D, V0.2D, V18.2D
@@ -86821,9 +87587,9 @@ many2420:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38428 // SUB V8.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled2426
+	JMP scaled2498
 
-normal2425:
+normal2497:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -86853,7 +87619,7 @@ normal2425:
 	WORD $0x6e63dc28 // FMUL V8.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled2426:
+scaled2498:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -87072,14 +87838,14 @@ scaled2426:
 	FSTPQ (F9, F8), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2420
+	BLE many2492
 
-oneTest2422:
+oneTest2494:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2423
+	BGT tail2495
 
-one2421:
+one2493:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R6), F0
@@ -87163,7 +87929,7 @@ one2421:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2427
+	BEQ normal2499
 	FMOVQ 2240(R6), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -87193,9 +87959,9 @@ one2421:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38435 // SUB V21.2D, V1.2D, V3.2D
 	WORD $0x6ee28414 // SUB V20.2D, V0.2D, V2.2D
-	JMP scaled2428
+	JMP scaled2500
 
-normal2427:
+normal2499:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -87211,7 +87977,7 @@ normal2427:
 	WORD $0x6e63dc35 // FMUL V21.2D, V1.2D, V3.2D
 	WORD $0x6e62dc14 // FMUL V20.2D, V0.2D, V2.2D
 
-scaled2428:
+scaled2500:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -87317,11 +88083,11 @@ scaled2428:
 	FSTPQ (F11, F10), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2421
+	BLE one2493
 
-tail2423:
+tail2495:
 	SUBS R2, R0, R0
-	BEQ done2424
+	BEQ done2496
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -87429,7 +88195,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2429
+	BEQ normal2501
 	FMOVQ 2240(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -87459,9 +88225,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38431 // SUB V17.2D, V1.2D, V3.2D
 	WORD $0x6ee28410 // SUB V16.2D, V0.2D, V2.2D
-	JMP scaled2430
+	JMP scaled2502
 
-normal2429:
+normal2501:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -87477,7 +88243,7 @@ normal2429:
 	WORD $0x6e63dc31 // FMUL V17.2D, V1.2D, V3.2D
 	WORD $0x6e62dc10 // FMUL V16.2D, V0.2D, V2.2D
 
-scaled2430:
+scaled2502:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -87638,7 +88404,7 @@ someLanes7:
 
 doneLanes8:
 
-done2424:
+done2496:
 	RET
 
 // func softplusF32(y *float32, d *float32, x *float32, n int)
@@ -87656,9 +88422,9 @@ TEXT ·softplusF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2440
+	BLT oneTest2512
 
-many2438:
+many2510:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F1, F9)
 	FMOVQ 448(R7), F0
@@ -87931,14 +88697,14 @@ many2438:
 	WORD $0x4ea0a8c0 // CMLT V0.4S, V6.4S, 0
 	WORD $0x6e6f1da0 // BSL V0.16B, V13.16B, V15.16B
 	FSTPQ (F1, F0), 32(R1)
-	BLE many2438
+	BLE many2510
 
-oneTest2440:
+oneTest2512:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2441
+	BGT tail2513
 
-one2439:
+one2511:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F1, F0)
 	FMOVQ 448(R7), F5
@@ -88080,11 +88846,11 @@ one2439:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2439
+	BLE one2511
 
-tail2441:
+tail2513:
 	SUBS R2, R0, R0
-	BEQ done2442
+	BEQ done2514
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -88333,7 +89099,7 @@ someLanes5:
 
 doneLanes6:
 
-done2442:
+done2514:
 	RET
 
 // func gELUF64(y *float64, d *float64, x *float64, n int)
@@ -88355,9 +89121,9 @@ TEXT ·gELUF64(SB), NOSPLIT, $32-32
 	MOVD $0, R2
 	ADD $-8, R0, R10
 	TST R10, R10
-	BLT oneTest2456
+	BLT oneTest2528
 
-many2454:
+many2526:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R5), F0
@@ -88536,7 +89302,7 @@ many2454:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2459
+	BEQ normal2531
 	FMOVQ 2240(R5), F0
 	WORD $0x6eede40b // FCMGT V11.2D, V0.2D, V13.2D
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
@@ -88595,9 +89361,9 @@ many2454:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled2460
+	JMP scaled2532
 
-normal2459:
+normal2531:
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7d0582 // USHR V2.2D, V12.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -88627,7 +89393,7 @@ normal2459:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled2460:
+scaled2532:
 	ADD R2<<3, R8, R7
 	FLDPQ (R7), (F4, F0)
 	FMOVQ 3200(R5), F1
@@ -88933,14 +89699,14 @@ scaled2460:
 	WORD $0x6e66dc80 // FMUL V0.2D, V4.2D, V6.2D
 	FSTPQ (F1, F0), 32(R6)
 	FSTPQ (F3, F2), 32(R1)
-	BLE many2454
+	BLE many2526
 
-oneTest2456:
+oneTest2528:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail2457
+	BGT tail2529
 
-one2455:
+one2527:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 3200(R5), F0
@@ -89032,7 +89798,7 @@ one2455:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2461
+	BEQ normal2533
 	FMOVQ 2240(R5), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e406 // FCMGT V6.2D, V0.2D, V8.2D
@@ -89062,9 +89828,9 @@ one2455:
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled2462
+	JMP scaled2534
 
-normal2461:
+normal2533:
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7d0503 // USHR V3.2D, V8.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -89080,7 +89846,7 @@ normal2461:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled2462:
+scaled2534:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F4, F3)
 	FMOVQ 3200(R5), F0
@@ -89242,11 +90008,11 @@ scaled2462:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one2455
+	BLE one2527
 
-tail2457:
+tail2529:
 	SUBS R2, R0, R0
-	BEQ done2458
+	BEQ done2530
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -89362,7 +90128,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2463
+	BEQ normal2535
 	FMOVQ 2240(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6eeae405 // FCMGT V5.2D, V0.2D, V10.2D
@@ -89392,9 +90158,9 @@ doneLanes2:
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled2464
+	JMP scaled2536
 
-normal2463:
+normal2535:
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -89410,7 +90176,7 @@ normal2463:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled2464:
+scaled2536:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	ADD R2<<3, R8, R1
@@ -89647,7 +90413,7 @@ someLanes9:
 
 doneLanes10:
 
-done2458:
+done2530:
 	RET
 
 // func gELUF32(y *float32, d *float32, x *float32, n int)
@@ -89665,9 +90431,9 @@ TEXT ·gELUF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2474
+	BLT oneTest2546
 
-many2472:
+many2544:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F4, F5)
 	FMOVQ 3264(R7), F0
@@ -90006,14 +90772,14 @@ many2472:
 	WORD $0x4e26cda5 // FMLA V5.4S, V13.4S, V6.4S
 	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
 	FSTPQ (F5, F4), 32(R1)
-	BLE many2472
+	BLE many2544
 
-oneTest2474:
+oneTest2546:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2475
+	BGT tail2547
 
-one2473:
+one2545:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F7)
 	FMOVQ 3264(R7), F0
@@ -90186,11 +90952,11 @@ one2473:
 	FSTPQ (F4, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2473
+	BLE one2545
 
-tail2475:
+tail2547:
 	SUBS R2, R0, R0
-	BEQ done2476
+	BEQ done2548
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -90470,7 +91236,7 @@ someLanes5:
 
 doneLanes6:
 
-done2476:
+done2548:
 	RET
 
 // func siLUF64(y *float64, d *float64, x *float64, n int)
@@ -90492,9 +91258,9 @@ TEXT ·siLUF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2490
+	BLT oneTest2562
 
-many2488:
+many2560:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 256(R6), F0
@@ -90657,7 +91423,7 @@ many2488:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2493
+	BEQ normal2565
 	FMOVQ 2240(R6), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
@@ -90716,9 +91482,9 @@ many2488:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled2494
+	JMP scaled2566
 
-normal2493:
+normal2565:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -90748,7 +91514,7 @@ normal2493:
 	WORD $0x6e63dc29 // FMUL V9.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled2494:
+scaled2566:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -90814,14 +91580,14 @@ scaled2494:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2488
+	BLE many2560
 
-oneTest2490:
+oneTest2562:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2491
+	BGT tail2563
 
-one2489:
+one2561:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 256(R6), F0
@@ -90905,7 +91671,7 @@ one2489:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2495
+	BEQ normal2567
 	FMOVQ 2240(R6), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
@@ -90935,9 +91701,9 @@ one2489:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38427 // SUB V7.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	JMP scaled2496
+	JMP scaled2568
 
-normal2495:
+normal2567:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -90953,7 +91719,7 @@ normal2495:
 	WORD $0x6e63dc27 // FMUL V7.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
 
-scaled2496:
+scaled2568:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -90989,11 +91755,11 @@ scaled2496:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2489
+	BLE one2561
 
-tail2491:
+tail2563:
 	SUBS R2, R0, R0
-	BEQ done2492
+	BEQ done2564
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -91101,7 +91867,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2497
+	BEQ normal2569
 	FMOVQ 2240(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -91131,9 +91897,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled2498
+	JMP scaled2570
 
-normal2497:
+normal2569:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -91149,7 +91915,7 @@ normal2497:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled2498:
+scaled2570:
 	FMOVQ 3392(R6), F3
 	FMOVQ 3392(R6), F2
 	FMOVQ 3392(R6), F0
@@ -91240,7 +92006,7 @@ someLanes7:
 
 doneLanes8:
 
-done2492:
+done2564:
 	RET
 
 // func siLUF32(y *float32, d *float32, x *float32, n int)
@@ -91258,9 +92024,9 @@ TEXT ·siLUF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2508
+	BLT oneTest2580
 
-many2506:
+many2578:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F9, F8)
 	FMOVQ 448(R7), F0
@@ -91470,14 +92236,14 @@ many2506:
 	WORD $0x4e26cda5 // FMLA V5.4S, V13.4S, V6.4S
 	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
 	FSTPQ (F5, F4), 32(R1)
-	BLE many2506
+	BLE many2578
 
-oneTest2508:
+oneTest2580:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2509
+	BGT tail2581
 
-one2507:
+one2579:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F7)
 	FMOVQ 448(R7), F0
@@ -91589,11 +92355,11 @@ one2507:
 	FSTPQ (F4, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2507
+	BLE one2579
 
-tail2509:
+tail2581:
 	SUBS R2, R0, R0
-	BEQ done2510
+	BEQ done2582
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -91812,7 +92578,7 @@ someLanes5:
 
 doneLanes6:
 
-done2510:
+done2582:
 	RET
 
 // func rectifyF64(dst *float64, pos float64, neg float64, x *float64, from *float64, n int)
@@ -91830,9 +92596,9 @@ TEXT ·rectifyF64(SB), NOSPLIT, $0-48
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest2518
+	BLT oneTest2590
 
-many2516:
+many2588:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -91918,14 +92684,14 @@ many2516:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many2516
+	BLE many2588
 
-oneTest2518:
+oneTest2590:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail2519
+	BGT tail2591
 
-one2517:
+one2589:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -91951,11 +92717,11 @@ one2517:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one2517
+	BLE one2589
 
-tail2519:
+tail2591:
 	SUBS R5, R0, R0
-	BEQ done2520
+	BEQ done2592
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -92062,7 +92828,7 @@ someLanes7:
 
 doneLanes8:
 
-done2520:
+done2592:
 	RET
 
 // func rectifyF32(dst *float32, pos float32, neg float32, x *float32, from *float32, n int)
@@ -92080,9 +92846,9 @@ TEXT ·rectifyF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest2528
+	BLT oneTest2600
 
-many2526:
+many2598:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -92168,14 +92934,14 @@ many2526:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many2526
+	BLE many2598
 
-oneTest2528:
+oneTest2600:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2529
+	BGT tail2601
 
-one2527:
+one2599:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -92201,11 +92967,11 @@ one2527:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2527
+	BLE one2599
 
-tail2529:
+tail2601:
 	SUBS R2, R0, R0
-	BEQ done2530
+	BEQ done2602
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -92376,5 +93142,5 @@ someLanes7:
 
 doneLanes8:
 
-done2530:
+done2602:
 	RET

@@ -137,6 +137,21 @@ func vectorExpRows[T cpu.Float](n int, dst *T, ldd int, x *T, ldx int, c *T, sum
 	panic("no assembly")
 }
 
+// vectorDotRows computes sum[i] = Σ x[i,p]·y[i,p] of n columns p for rows i.
+func vectorDotRows[T cpu.Float](n int, x *T, ldx int, y *T, ldy int, sum *T, rows int) {
+	panic("no assembly")
+}
+
+// vectorSumRows computes sum[i] = Σ x[i,p] of n columns p for rows i.
+func vectorSumRows[T cpu.Float](n int, x *T, ldx int, sum *T, rows int) {
+	panic("no assembly")
+}
+
+// vectorSumSquaresRows computes sum[i] = Σ x[i,p]² of n columns p for rows i.
+func vectorSumSquaresRows[T cpu.Float](n int, x *T, ldx int, sum *T, rows int) {
+	panic("no assembly")
+}
+
 // Dot returns Σ x_i·y_i.
 func Dot[T cpu.Float](x []T, y []T) T {
 	if len(y) != len(x) {

@@ -69,11 +69,15 @@ func emit() {
 	loop("axpyRows", "func(n int, dst *T, ldd int, x *T, ldx int, c *T, rows int)", "computes dst[i,p] += c[i]·x[i,p] for rows i and n columns p.", axpyRows)
 	loop("expRows", "func(n int, dst *T, ldd int, x *T, ldx int, c, sum *T, rows int)", "computes dst[i,p] = exp(x[i,p] - c[i]) and adds the sum of row i to sum[i], for n columns p.", expRows)
 
-	loop("dot", "func(x, y *T, n int) T", "returns Σ x_i·y_i.", dot)
+	loop("dotRows", "func(n int, x *T, ldx int, y *T, ldy int, sum *T, rows int)", "computes sum[i] = Σ x[i,p]·y[i,p] of n columns p for rows i.", func(v vec) { v.sumRows(v.addDot, "x", "y") })
+	loop("sumRows", "func(n int, x *T, ldx int, sum *T, rows int)", "computes sum[i] = Σ x[i,p] of n columns p for rows i.", func(v vec) { v.sumRows(v.addSum, "x") })
+	loop("sumSquaresRows", "func(n int, x *T, ldx int, sum *T, rows int)", "computes sum[i] = Σ x[i,p]² of n columns p for rows i.", func(v vec) { v.sumRows(v.addSquare, "x") })
+
+	loop("dot", "func(x, y *T, n int) T", "returns Σ x_i·y_i.", func(v vec) { v.sumOf(v.addDot, "x", "y") })
 	loop("dotFar", "func(n int, x, y *T) T", "returns Σ x_i·y_i of n elements, which must be whole turns of the loop of dot.", dotFar)
-	loop("sum", "func(x *T, n int) T", "returns Σ x_i.", sum)
+	loop("sum", "func(x *T, n int) T", "returns Σ x_i.", func(v vec) { v.sumOf(v.addSum, "x") })
 	loop("sumSquares", "func(x *T, n int) T",
-		"returns Σ x_i². It overflows and underflows as the squares do. Scale x if that\nmay happen.", sumSquares)
+		"returns Σ x_i². It overflows and underflows as the squares do. Scale x if that\nmay happen.", func(v vec) { v.sumOf(v.addSquare, "x") })
 	loop("max", "func(x *T, n int) T",
 		"returns the largest element of x. It returns -Inf if x is empty, and NaN if any\nelement is NaN. +0 is larger than -0.", func(v vec) { v.maxOf(negInf, Arg("n"), Arg("x"), Result(), func(VecVirtual) {}) })
 	loop("sumAbs", "func(x *T, n int) T", "returns Σ |x_i|.", sumAbs)
@@ -354,20 +358,32 @@ func accumulateAll(v vec, n Register, sums int, body func(l Step, acc []VecVirtu
 	return acc[0]
 }
 
-func dot(v vec) {
-	x, y, n := Arg("x"), Arg("y"), Arg("n")
-	acc := accumulate(v, n, func(l Step, acc VecVirtual) {
-		t := l.Load(x)
-		v.Fmadd231(l.Load(y), t, acc)
-	})
-	v.ReturnSum(acc)
+// sumOf returns a sum over elements of some vectors, which add adds to.
+func (v vec) sumOf(add func(l Step, x []Register, acc VecVirtual), vectors ...string) {
+	var at []Register
+	for _, x := range vectors {
+		at = append(at, Arg(x))
+	}
+	v.ReturnSum(accumulate(v, Arg("n"), func(l Step, acc VecVirtual) { add(l, at, acc) }))
+}
+
+func (v vec) addDot(l Step, x []Register, acc VecVirtual) {
+	t := l.Load(x[0])
+	v.Fmadd231(l.Load(x[1]), t, acc)
+}
+
+func (v vec) addSum(l Step, x []Register, acc VecVirtual) { v.Add(l.Load(x[0]), acc, acc) }
+
+func (v vec) addSquare(l Step, x []Register, acc VecVirtual) {
+	t := l.Load(x[0])
+	v.Fmadd231(t, t, acc)
 }
 
 // dotFar has the accumulators of dot. On AVX-512 it loads a quarter of a vector at a time: a load of a whole one
 // mostly covers parts of two lines of the cache, which takes longer where lines come from far.
 func dotFar(v vec) {
 	if !v.Wide {
-		dot(v)
+		v.sumOf(v.addDot, "x", "y")
 		return
 	}
 	x, y, n := Arg("x"), Arg("y"), Arg("n")
@@ -395,12 +411,6 @@ func dotFar(v vec) {
 	v.ReturnSum(acc[0])
 }
 
-func sum(v vec) {
-	x, n := Arg("x"), Arg("n")
-	acc := accumulate(v, n, func(l Step, acc VecVirtual) { v.Add(l.Load(x), acc, acc) })
-	v.ReturnSum(acc)
-}
-
 // centerSquares and huber clear the lanes that are masked out before they sum.
 func centerSquares(v vec) {
 	dst, x, n, c := Arg("dst"), Arg("x"), Arg("n"), v.BroadcastArg("c")
@@ -426,15 +436,6 @@ func huber(v vec) {
 		l.Store(t, d)
 		v.Fnmadd231(half, t, r)
 		v.Fmadd231(r, t, acc)
-	})
-	v.ReturnSum(acc)
-}
-
-func sumSquares(v vec) {
-	x, n := Arg("x"), Arg("n")
-	acc := accumulate(v, n, func(l Step, acc VecVirtual) {
-		t := l.Load(x)
-		v.Fmadd231(t, t, acc)
 	})
 	v.ReturnSum(acc)
 }

@@ -26,6 +26,22 @@ func maxRows(v vec) {
 	})
 }
 
+// sumRows stores a sum of each row of some matrices, which add adds to.
+func (v vec) sumRows(add func(l Step, x []Register, acc VecVirtual), matrices ...string) {
+	n, sum, rows := Arg("n"), Arg("sum"), Arg("rows")
+	var at, moves []Register
+	for _, m := range matrices {
+		at = append(at, Arg(m))
+		moves = append(moves, at[len(at)-1], v.Stride("ld"+m))
+	}
+	Times(rows, func() {
+		acc := accumulate(v, n, func(l Step, acc VecVirtual) { add(l, at, acc) })
+		v.Reduce(acc, v.Add)
+		v.MovOne(acc.AsX(), Mem{Base: sum})
+		v.next([]Register{sum}, moves...)
+	})
+}
+
 func axpyRows(v vec) {
 	n, dst, ldd, x, ldx := Arg("n"), Arg("dst"), v.Stride("ldd"), Arg("x"), v.Stride("ldx")
 	c, rows := Arg("c"), Arg("rows")
