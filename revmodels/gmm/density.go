@@ -139,7 +139,8 @@ func (m *density) weigh(t *densityScratch, x rev.General[float64], first, n int)
 		t.setReach(t.z, n)
 	default:
 		clear(t.rows)
-		m.squares(t, n)
+		vec.SubColumn(n, t.centred, run, t.x, run, m.origin)
+		t.squares(d, n)
 		dense.Gemm(k, n, d, 1, m.linear, d, 1, t.centred, run, 1, t.rows, run)
 		if m.kind == Spherical { // all coordinates have one factor
 			clear(sum)
@@ -217,11 +218,10 @@ func (m *density) norms(t *densityScratch, row []float64, c int) {
 	}
 }
 
-// squares sets t.centred to x' and t.z to x'² of n points.
-func (m *density) squares(t *densityScratch, n int) {
+// squares sets t.z to the squares of t.centred, of n points in d dimensions.
+func (t *densityScratch) squares(d, n int) {
 	const run = scoringRun
-	vec.SubColumn(n, t.centred, run, t.x, run, m.origin)
-	for j := range m.d {
+	for j := range d {
 		row := t.centred[j*run : j*run+n]
 		vec.MulTo(t.z[j*run:j*run+n], row, row)
 	}

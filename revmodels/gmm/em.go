@@ -3,6 +3,7 @@ package gmm
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -30,7 +31,9 @@ import (
 //
 // If ρ is 0, it raises the log posterior of LogPosterior, among mixtures with such
 // covariances, unless that is at a maximum. If only diagonals are needed, the moments are about an
-// origin in the middle of the points: they are then products of matrices.
+// origin in the middle of the points: they are then products of matrices. Those of a component that
+// lies far from the origin beside its standard deviations are about its mean all the same, because
+// their difference would lose what the squares have in common.
 type em struct {
 	x        rev.General[float64]
 	v        []float64 // weights of the points; nil if all are 1
@@ -50,6 +53,7 @@ type em struct {
 	lse        []float64 // of each part, Σ v·log density
 	w0, w1, w2 []float64 // of each part, the moments: K, K×D, and the size of covs, but K×D×D if tied
 	moments    bool      // whether they are computed
+	own        []bool    // whether those of each component are about its mean
 	labels     []int     // if not nil, the components of the points, which replace r
 	scratch    []*densityScratch
 
@@ -82,6 +86,7 @@ func newEM(x rev.General[float64], v []float64, k int, kind Covariance, prior Pr
 	for w := range e.scratch {
 		e.scratch[w] = newDensityScratch(k, d)
 	}
+	e.own = make([]bool, k)
 	e.pivots, e.rows = make([]float64, count), make([]int, count)
 	if prior.Gamma != 0 {
 		e.constant = float64(k) * prior.constant(d)
@@ -139,8 +144,30 @@ func (e *em) setWeights() []float64 {
 	for c, w := range e.weights {
 		logw[c] = logs.Log(w)
 	}
-	e.density.set(logw)
+	e.set(logw)
 	return logw
+}
+
+// set prepares for points: the density for log weights, and what moments are about.
+func (e *em) set(logw []float64) {
+	e.density.set(logw)
+	labels := e.labels != nil || e.scaled()
+	for c, spread := range e.density.spread {
+		e.own[c] = labels || e.kind == Full || e.kind == Tied || !(spread <= farSquare)
+	}
+}
+
+// scaled reports whether points belong to the components of the nearest means.
+func (e *em) scaled() bool {
+	return slices.ContainsFunc(e.scale, func(v float64) bool { return v != 0 })
+}
+
+// base returns what the moments of component c are about.
+func (e *em) base(c int) []float64 {
+	if e.own[c] {
+		return e.density.means.Row(c)
+	}
+	return e.density.origin
 }
 
 // addParts adds the runs of w of the given size to the first.
@@ -164,7 +191,7 @@ func (e *em) begin(labels []int, means rev.General[float64], pad bool) error {
 	d, extra := e.d, float64(e.d+1)
 	size := len(e.w2) / e.parts / e.k
 	pooled := make([]float64, size)
-	about := make([]float64, size) // squared distance of the mean from the origin of the moments
+	about := make([]float64, size) // squared distance of the mean from the base of the moments
 	square := func(c int) {
 		clear(about)
 		if size == d && e.w0[c] > 0 {
@@ -184,8 +211,9 @@ func (e *em) begin(labels []int, means rev.General[float64], pad bool) error {
 		square(c)
 		e.w0[c] += extra
 		if size == d {
+			base := e.base(c)
 			for j, v := range e.density.means.Row(c) {
-				delta := v - e.density.origin[j]
+				delta := v - base[j]
 				e.w1[c*d+j] += float64(extra * delta)
 				about[j] = delta * delta
 			}
@@ -250,13 +278,19 @@ func (e *em) responsibilities(t *densityScratch, part, first, n int) {
 // assign sets the rows to the weights of the points with each label.
 func (e *em) assign(t *densityScratch, first, n int) {
 	load(t.x, scoringRun, e.x, first, n)
-	if e.kind == Diagonal || e.kind == Spherical {
-		e.density.squares(t, n)
-	}
 	clear(t.rows)
 	for p, label := range e.labels[first : first+n] {
 		t.rows[label*scoringRun+p] = e.weight(first + p)
 	}
+	if e.kind != Diagonal && e.kind != Spherical {
+		return
+	}
+	for p, label := range e.labels[first : first+n] {
+		for j, v := range e.density.means.Row(label) {
+			t.centred[j*scoringRun+p] = t.x[j*scoringRun+p] - v
+		}
+	}
+	t.squares(e.d, n)
 }
 
 // addMoments adds a run of n points to the moments of a part.
@@ -267,13 +301,35 @@ func (e *em) addMoments(t *densityScratch, w0, w1, w2 []float64, n int) {
 		w0[c] += vec.Sum(t.rows[c*run : c*run+n])
 	}
 	if e.kind == Diagonal || e.kind == Spherical {
-		dense.Gemm(k, d, n, 1, t.rows, run, 1, t.centred, 1, run, w1, d)
-		dense.Gemm(k, d, n, 1, t.rows, run, 1, t.z, 1, run, w2, d)
+		for c, end := 0, 0; c < k; c = end {
+			if end = c + 1; e.labels == nil && e.own[c] {
+				e.addOwn(t, c, w1[c*d:end*d], w2[c*d:end*d], n)
+				continue
+			}
+			for end < k && (e.labels != nil || !e.own[end]) {
+				end++
+			}
+			dense.Gemm(end-c, d, n, 1, t.rows[c*run:], run, 1, t.centred, 1, run, w1[c*d:], d)
+			dense.Gemm(end-c, d, n, 1, t.rows[c*run:], run, 1, t.z, 1, run, w2[c*d:], d)
+		}
 		return
 	}
 	for c := range k {
 		vec.SubColumn(n, t.z, run, t.x, run, e.density.means.Row(c))
 		dense.WeightedMoments(d, n, w1[c*d:(c+1)*d], w2[c*d*d:(c+1)*d*d], d, t.rows[c*run:c*run+n], t.z, run)
+	}
+}
+
+// addOwn adds a run of n points to the moments of component c about its mean, without products of coordinates.
+func (e *em) addOwn(t *densityScratch, c int, w1, w2 []float64, n int) {
+	const run = scoringRun
+	row, term := t.rows[c*run:c*run+n], t.logs[:n] // no longer in use
+	mean := e.density.means.Row(c)
+	for j := range mean {
+		vec.SubColumn(n, term, run, t.x[j*run:], run, mean[j:j+1])
+		w1[j] += vec.Dot(row, term)
+		vec.MulTo(term, term, term)
+		w2[j] += vec.Dot(row, term)
 	}
 }
 
@@ -331,11 +387,11 @@ func (e *em) moveTo(c int, w, g2, m float64, w1, w2 []float64) {
 		floats.ScaleTo(delta, 1/w, w1)
 	}
 	switch e.kind {
-	case Diagonal, Spherical: // moments about the origin
-		cov := e.covariance(c)
+	case Diagonal, Spherical:
+		cov, base := e.covariance(c), e.base(c)
 		for j := range cov {
 			cov[j] = (max(0, w2[j]-float64(w*delta[j]*delta[j]))+g2)/(w+m) + e.reg
-			mean[j] = e.density.origin[j] + delta[j]
+			mean[j] = base[j] + delta[j]
 		}
 		if e.kind == Spherical {
 			variance := floats.Sum(cov) / float64(d)

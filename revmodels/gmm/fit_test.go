@@ -722,3 +722,45 @@ func TestFitOutlier(t *testing.T) {
 		}
 	}
 }
+
+// TestFarVariances fits components whose distances are up to 1e12 times their standard deviations, so that squares
+// about one origin have nothing left of the variances.
+func TestFarVariances(t *testing.T) {
+	const n = 300
+	for _, kind := range []Covariance{Diagonal, Spherical} {
+		for _, far := range []float64{1e3, 1e7, 1e9, 1e12} {
+			rnd := rand.New(rand.NewPCG(5, 1))
+			x := mat.NewDense(n, 2, nil)
+			var sum, squares [3][2]float64
+			for i := range n {
+				for j := range 2 {
+					v := math.Round(rnd.NormFloat64()*64) / 64 // so that it is exact beside far
+					x.Set(i, j, v+far*float64(i%3*(1-2*j)))
+					sum[i%3][j] += v
+					squares[i%3][j] += v * v
+				}
+			}
+			m, _, err := Fit(t.Context(), x, 3, &Options{Covariance: kind, RegCovar: 1e-9})
+			if err != nil {
+				t.Fatal(err)
+			}
+			labels := m.Predict(x)
+			for c := range 3 {
+				var want [2]float64
+				for j := range want {
+					mean := sum[c][j] / (n / 3)
+					want[j] = squares[c][j]/(n/3) - mean*mean
+				}
+				if kind == Spherical {
+					want[0] = (want[0] + want[1]) / 2
+					want[1] = want[0]
+				}
+				for j, w := range want {
+					if v := m.Covariances()[labels[c]].At(j, j); !(math.Abs(v-w) <= 1e-6*w) {
+						t.Errorf("%v, %g apart: variance %d of component %d is %v, want %v", kind, far, j, c, v, w)
+					}
+				}
+			}
+		}
+	}
+}

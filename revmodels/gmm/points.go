@@ -186,8 +186,8 @@ func (e *em) resume(s *State) error {
 //
 // with the responsibilities r of the components, in that order, 1 + K + K·D + K·D² numbers
 // (the lower triangles of the last; K·D, their diagonals, for diagonal and spherical
-// covariances). The c_ik are x_i - μ_k for full and tied covariances, and x_i minus a point amid
-// all points for the others. In the first step of a fit r_ik is 1 for the nearest mean, and 0
+// covariances). The c_ik are x_i - μ_k for full and tied covariances, and for components that lie far from the
+// middle of all points beside their standard deviations; otherwise they are x_i minus that middle. In the first step of a fit r_ik is 1 for the nearest mean, and 0
 // for the others.
 //
 // Its methods may be called concurrently.
@@ -215,7 +215,7 @@ func NewExpectation(kind Covariance, k, d int, numbers []float64) (*Expectation,
 	if want := len(x.Numbers()); len(numbers) != want {
 		return nil, fmt.Errorf("gmm: an expectation of %d numbers, want %d", len(numbers), want)
 	}
-	e.density.set(x.logw)
+	e.set(x.logw)
 	return x, nil
 }
 
@@ -264,7 +264,7 @@ func (x *Expectation) Moments(dst []float64, points rev.General[float64]) {
 	}
 	b.view(dst)
 	clear(dst)
-	if slices.ContainsFunc(e.scale, func(v float64) bool { return v != 0 }) {
+	if e.scaled() {
 		b.labels = s.nearest(e, points)
 	}
 	b.Block(0, 0)
@@ -377,6 +377,7 @@ func (s *Stepper) Expectation() *Expectation {
 func (s *Stepper) Step(moments []float64) (*State, error) {
 	e := s.f.em
 	objective.CheckLen("gmm.Stepper", "moments", len(moments), (&Expectation{em: e}).Len())
+	e.setWeights() // says what the moments are about
 	e.view(slices.Clone(moments))
 	posterior := e.lse[0] + e.logPrior()
 	if math.IsNaN(posterior) || math.IsInf(posterior, 0) {

@@ -266,6 +266,9 @@ func TestExpectation(t *testing.T) {
 				w0[c] += r
 				for j := range d {
 					v := x.At(i, j) - origin[j]
+					if far > 1 {
+						v = x.At(i, j) - means[c*d+j]
+					}
 					w1[c*d+j] += r * v
 					w2[c*d+j] += r * v * v
 				}
