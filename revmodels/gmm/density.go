@@ -2,7 +2,6 @@ package gmm
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -95,6 +94,9 @@ func (m *density) set(logw []float64) {
 			vec.MulTo(square, q, q)
 			vec.ScaleTo(square, -0.5, square)
 			m.spread[c] = vec.SumSquares(z)
+			if math.IsInf(floats.Min(square), -1) { // products with 0 would be NaN
+				m.spread[c] = math.Inf(1)
+			}
 		}
 		m.bias[c] = b - m.spread[c]/2
 	}
@@ -247,39 +249,67 @@ func expRows[T rev.Float](rows []T, k, ld int, top, sum, logs []T) {
 }
 
 // weighFar is weigh for a point x whose squared distances overflow. It stores the
-// responsibilities in resp, and returns the log density. With s the largest coordinate of x,
-// y = x/s, and height_k the value of β_k at the mean,
+// responsibilities in resp, and returns the log density. With s the largest coordinate of x, r that of
+// all means, and u that of all Q_k, let y = x/s, ν_k = μ_k/r and P_k = Q_k/u. Then
 //
-//	β_k = -½s²·‖Q_k·y‖² + s·(Q_k·y)·(Q_k·μ_k) - ½‖Q_k·μ_k‖² + height_k.
+//	β_k = -½(s·u)²·‖P_k·y‖² + s·r·u²·(P_k·y)·(P_k·ν_k) - ½(r·u)²·‖P_k·ν_k‖² + height_k,
 //
-// The first coefficient decides, and where it is the same, the second and then the third.
+// where height_k is the value of β_k at the mean. Components are compared by the differences of these
+// coefficients, which are exact where they have Q_k or μ_k in common.
 func (m *density) weighFar(resp, x []float64) (logp float64) {
 	k, d := m.k, m.d
-	s := floats.Norm(x, math.Inf(1))
+	inf := math.Inf(1)
+	f := farScales{floats.Norm(x, inf), floats.Norm(m.means.Data, inf), floats.Norm(m.q, inf)}
 	y, z, w := make([]float64, d), make([]float64, d), make([]float64, d)
-	floats.ScaleTo(y, 1/s, x)
-	terms := make([][3]float64, k) // the coefficients of s², s and 1
+	terms := make([][3]float64, k)
 	best := 0
 	for c := range k {
-		m.scaleTo(z, c, y)
-		m.scaleTo(w, c, m.means.Row(c))
-		terms[c] = [3]float64{-vec.SumSquares(z) / 2, vec.Dot(z, w), m.height[c] - vec.SumSquares(w)/2}
-		if none := math.IsInf(m.height[best], -1); none || !math.IsInf(m.height[c], -1) && slices.Compare(terms[c][:], terms[best][:]) > 0 {
+		m.scaleTo(z, c, divided(y, x, f.s), f.u)
+		m.scaleTo(w, c, divided(y, m.means.Row(c), f.r), f.u)
+		terms[c] = [3]float64{-vec.SumSquares(z) / 2, vec.Dot(z, w), -vec.SumSquares(w) / 2}
+		if none := math.IsInf(m.height[best], -1); none || !math.IsInf(m.height[c], -1) && f.combine(terms[c], terms[best])+m.height[c]-m.height[best] > 0 {
 			best = c
 		}
 	}
-	of := terms[best]
 	for c, t := range terms {
-		resp[c] = t[2] - of[2]
-		if slope := t[1] - of[1] + float64(s*(t[0]-of[0])); slope != 0 && !math.IsInf(t[2], -1) {
-			resp[c] += float64(s * slope)
+		resp[c] = m.height[c] - m.height[best]
+		if !math.IsInf(resp[c], -1) {
+			resp[c] += f.combine(t, terms[best])
 		}
 	}
-	return softmax(resp) + of[2] + float64(s*(of[1]+float64(s*of[0])))
+	return softmax(resp) + m.height[best] + f.combine(terms[best], [3]float64{})
 }
 
-// scaleTo sets dst to Q_c·x.
-func (m *density) scaleTo(dst []float64, c int, x []float64) {
+// divided sets dst to x/by, which is 0 if by is.
+func divided(dst, x []float64, by float64) []float64 {
+	for j, v := range x {
+		if dst[j] = v; v != 0 {
+			dst[j] = v / by
+		}
+	}
+	return dst
+}
+
+// farScales are s, r and u of weighFar.
+type farScales struct{ s, r, u float64 }
+
+// combine returns the difference of β - height for the coefficients a and b. It is infinite if it overflows.
+func (f farScales) combine(a, b [3]float64) float64 {
+	most := max(f.s, f.r)
+	s, r := f.s/most, f.r/most
+	last := a[2] - b[2]
+	lead := s * (float64(s*(a[0]-b[0])) + float64(r*(a[1]-b[1])))
+	switch {
+	case lead == 0 && last == 0:
+		return 0
+	case lead == 0: // r may be too small for its square
+		return f.r * f.u * (f.r * f.u * last)
+	}
+	return most * f.u * (most * f.u * (lead + float64(r*r*last)))
+}
+
+// scaleTo sets dst to Q_c·x/u. No element of Q_c exceeds u.
+func (m *density) scaleTo(dst []float64, c int, x []float64, u float64) {
 	d := m.d
 	switch m.kind {
 	case Full, Tied:
@@ -288,10 +318,15 @@ func (m *density) scaleTo(dst []float64, c int, x []float64) {
 			q = q[c*d*d:]
 		}
 		for i := range d {
-			dst[i] = vec.Dot(q[i*d:i*d+i+1], x[:i+1])
+			dst[i] = 0
+			for j, v := range q[i*d : i*d+i+1] {
+				dst[i] += float64(v / u * x[j])
+			}
 		}
 	default:
-		vec.MulTo(dst, m.q[c*d:(c+1)*d], x)
+		for j, v := range m.q[c*d : (c+1)*d] {
+			dst[j] = v / u * x[j]
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distmv"
 
+	"revnum/internal/logs"
 	"revnum/rev"
 )
 
@@ -168,6 +170,60 @@ func TestFarComponents(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFarthestPoints scores points whose squared distances overflow, beside big.Float: because means are far out, or
+// variances are small.
+func TestFarthestPoints(t *testing.T) {
+	for _, kind := range []Covariance{Full, Tied, Diagonal, Spherical} {
+		for _, size := range []struct{ mean, variance float64 }{{3e160, 2}, {1e300, 1}, {1, 1e-310}, {1e155, 3e-320}, {2, 1e-322}, {1e-10, 1e-315}} {
+			covs := make([]*mat.SymDense, 3)
+			for c := range covs {
+				v := size.variance
+				if kind != Tied && c == 1 {
+					v *= 2
+				}
+				covs[c] = mat.NewSymDense(2, []float64{v, 0, 0, v})
+			}
+			means := mat.NewDense(3, 2, []float64{0, 0, size.mean, size.mean / 2, -size.mean / 4, size.mean})
+			m, err := NewMixtureOf(kind, []float64{0.5, 0.2, 0.3}, means, covs)
+			if err != nil {
+				t.Fatalf("%v, %v: %v", kind, size, err)
+			}
+			x := mat.NewDense(6, 2, []float64{0, 0, 1, 0.3, 0.9, 0.6, -0.2, 1.1, 5, 5, -3, 0.001})
+			x.Scale(size.mean, x)
+			logp, resp, labels := m.ScoreSamples(x), m.Responsibilities(x), m.Predict(x)
+			for i := range logp {
+				best, beta := bigDensities(m, x.RawRowView(i))
+				if w := beta[best]; !(math.Abs(logp[i]-w) <= 1e-12*math.Abs(w)) && logp[i] != w {
+					t.Errorf("%v, %v: log density %d = %v, want %v", kind, size, i, logp[i], w)
+				}
+				if labels[i] != best || !(math.Abs(resp.At(i, best)-1) <= 1e-9) {
+					t.Errorf("%v, %v: label %d = %d, want %d of responsibility 1; responsibilities %v", kind, size, i, labels[i], best, resp.RawRowView(i))
+				}
+			}
+		}
+	}
+}
+
+// bigDensities returns the logs of the weighted densities of a point for spherical covariances, and which is largest.
+func bigDensities(m *Mixture, x []float64) (best int, beta []float64) {
+	var top *big.Float
+	for c, cov := range m.Covariances() {
+		square, num := new(big.Float).SetPrec(200), func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
+		for j, v := range x {
+			delta := new(big.Float).Sub(num(v), num(m.Means().At(c, j)))
+			square.Add(square, delta.Mul(delta, delta))
+		}
+		square.Quo(square, num(-2*cov.At(0, 0)))
+		square.Add(square, num(math.Log(m.Weights()[c])-math.Log(2*math.Pi)-logs.Log(cov.At(0, 0))))
+		if top == nil || square.Cmp(top) > 0 {
+			best, top = c, square
+		}
+		v, _ := square.Float64()
+		beta = append(beta, v)
+	}
+	return best, beta
 }
 
 // TestPredictMany crosses the slabs of Predict.
