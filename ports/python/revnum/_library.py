@@ -53,7 +53,11 @@ class _Library:
         self._loading = threading.Lock()
         self.forked = False
         self._closed = ctypes.c_int32()
-        self._idle = []  # what threads wait for that have done a task: a new thread takes as long as a small fit
+        self._begin()
+
+    def _begin(self):
+        """Begins without threads. They stay for later tasks: a new thread takes as long as a small fit."""
+        self._tasks, self._waiting = queue.SimpleQueue(), set()  # and which threads wait for a task
 
     def __getattr__(self, name):
         if name not in ("lib", "call", "run", "hash"):
@@ -91,7 +95,7 @@ class _Library:
 
     def set_forked(self):
         self.forked = "lib" in self.__dict__
-        self._idle = []
+        self._begin()
 
     def close(self):
         """Ends the use of the library. (It stays in memory, as Go cannot be unloaded.)"""
@@ -149,20 +153,21 @@ class _Library:
                 pass
 
     def _start(self, do, done):
-        """Starts do in another thread, which sets done after it."""
-        try:
-            tasks = self._idle.pop()
-        except IndexError:
-            tasks = queue.SimpleQueue()
-            threading.Thread(target=self._serve, args=(tasks,), daemon=True).start()
-        tasks.put((do, done))
+        """Starts do in another thread, which sets done after it. Wherever an interrupt ends this, all threads still
+        wait for tasks, and one that is left over goes to the next thread."""
+        self._tasks.put((do, done))
+        if not self._waiting:
+            threading.Thread(target=self._serve, name="revnum", daemon=True).start()
 
-    def _serve(self, tasks):
+    def _serve(self):
+        me = threading.get_ident()
+        self._waiting.add(me)
         while True:
-            do, done = tasks.get()
+            do, done = self._tasks.get()
+            self._waiting.discard(me)
             try:
                 do()
-                self._idle.append(tasks)  # unless it raises, which ends this thread
+                self._waiting.add(me)  # unless it raises, which ends this thread
             finally:
                 done.set()
                 del do, done  # with the arrays of the caller

@@ -199,14 +199,54 @@ def test_serve_ends():
     from revnum._library import library
 
     KMeans(3).fit(blobs()[0])  # keeps a thread
-    done, kept = threading.Event(), len(library._idle)
+    done, kept = threading.Event(), len(library._waiting)
 
     def do():
         raise MemoryError
 
     library._start(do, done)
     assert done.wait(60)
-    assert len(library._idle) == kept - 1
+    assert len(library._waiting) == kept - 1
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_interrupted_starts(first):
+    """An interrupt at any line of the start of a fit loses no thread, whether there is one or this is the first."""
+    import sys
+    import threading
+
+    from revnum._library import library
+
+    x, starts = blobs()[0], library._start.__code__
+    threads = lambda: sum(t.name == "revnum" for t in threading.enumerate())
+    KMeans(3).fit(x)
+    before, hit = threads(), 0
+
+    def interrupt_at(line):
+        def local(frame, event, arg):
+            local.count += event in ("line", "return")
+            if local.count == line:
+                local.count = 1000
+                raise KeyboardInterrupt
+            return local
+
+        local.count = 0
+        return lambda frame, event, arg: local if frame.f_code is starts else None
+
+    for line in range(1, 12):
+        if first:
+            library._waiting.clear()  # as if none were there
+        sys.settrace(interrupt_at(line))
+        try:
+            KMeans(3).fit(x)
+        except KeyboardInterrupt:
+            hit += 1
+        finally:
+            sys.settrace(None)
+        KMeans(3).fit(x)
+    assert hit >= 3
+    if not first:
+        assert threads() <= before
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, RuntimeError, TimeoutError])
