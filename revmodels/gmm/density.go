@@ -267,17 +267,17 @@ func (m *density) weighFar(resp, x []float64) (logp float64) {
 		m.scaleTo(z, c, divided(y, x, f.s), f.u)
 		m.scaleTo(w, c, divided(y, m.means.Row(c), f.r), f.u)
 		terms[c] = [3]float64{-vec.SumSquares(z) / 2, vec.Dot(z, w), -vec.SumSquares(w) / 2}
-		if none := math.IsInf(m.height[best], -1); none || !math.IsInf(m.height[c], -1) && f.combine(terms[c], terms[best])+m.height[c]-m.height[best] > 0 {
+		if none := math.IsInf(m.height[best], -1); none || !math.IsInf(m.height[c], -1) && float64(f.combine(terms[c], terms[best]))+m.height[c]-m.height[best] > 0 {
 			best = c
 		}
 	}
 	for c, t := range terms {
 		resp[c] = m.height[c] - m.height[best]
 		if !math.IsInf(resp[c], -1) {
-			resp[c] += f.combine(t, terms[best])
+			resp[c] += float64(f.combine(t, terms[best]))
 		}
 	}
-	return softmax(resp) + m.height[best] + f.combine(terms[best], [3]float64{})
+	return softmax(resp) + m.height[best] + float64(f.combine(terms[best], [3]float64{}))
 }
 
 // divided sets dst to x/by, which is 0 if by is.
@@ -298,7 +298,7 @@ func (f farScales) combine(a, b [3]float64) float64 {
 	most := max(f.s, f.r)
 	s, r := f.s/most, f.r/most
 	last := a[2] - b[2]
-	lead := s * (float64(s*(a[0]-b[0])) + float64(r*(a[1]-b[1])))
+	lead := float64(s * (float64(s*(a[0]-b[0])) + float64(r*(a[1]-b[1]))))
 	switch {
 	case lead == 0 && last == 0:
 		return 0

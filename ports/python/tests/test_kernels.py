@@ -1,6 +1,7 @@
 """All kernels of the registry in PyTorch and JAX, on operands that benchmarks writes with the
 values and derivatives that Go computes from them."""
 
+import importlib
 import os
 import pathlib
 import shutil
@@ -44,13 +45,16 @@ class Case:
         ptr, ind, shape = (self.file[f"{'operands' if o.role != 'acc' else 'cotangents'}/{o.name}.{k}"] for k in ("ptr", "ind", "shape"))
         return self.package.CSR(tuple(map(int, shape)), self.array(ptr), self.array(ind), data)
 
-    def __call__(self, *x):
+    def operands(self, *x):
         operands = {o.name: self.sparse(o, a) if o.sparse else a for o, a in zip(self.inputs, x)}
         for o in self.outputs:
             if o.role == "acc":
                 a = self.array(self.file[f"cotangents/{o.name}"])
                 operands[o.name] = self.sparse(o, a) if o.sparse else a
-        y = self.package.call(self.rule.name, **operands, **self.indices, **self.params)
+        return operands | self.indices
+
+    def __call__(self, *x):
+        y = self.package.call(self.rule.name, **self.operands(*x), **self.params)
         return y if isinstance(y, tuple) else (y,)
 
     def expected(self, what, of):
@@ -95,6 +99,26 @@ def test_torch(rule, vectors):
     same(F.vmap(grads)(xs, cts), stacked(grads, xs, cts))
     y = f(*needing)
     same(torch.autograd.grad(y, needing, cts, is_grads_batched=True), stacked(lambda ct: grads(x, ct), cts))
+
+
+@pytest.mark.parametrize("host", ["numpy", "torch"])
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)
+def test_names(rule, host, vectors):
+    """Operands by name are those by position, in the first call and in those that the library makes again."""
+    array = np.asarray if host == "numpy" else pytest.importorskip("torch").from_numpy
+    package = importlib.import_module("revnum." + host)
+    f = Case(rule, vectors, package, array)
+    name, kernel = rule.kernel.split(".")
+    kernel = getattr(getattr(package, name), kernel)
+    operands = f.operands(*f.x)
+    inputs = {o.name: operands.pop(o.name) for o in rule.inputs if o.name in operands}
+    tuples = lambda y: y if isinstance(y, tuple) else (y,)
+    for _ in range(3):
+        close(tuples(kernel(**inputs, **operands, **f.params)), f.expected("value", f.outputs))
+        some = dict(list(inputs.items())[1:])
+        close(tuples(kernel(next(iter(inputs.values())), **some, **operands, **f.params)), f.expected("value", f.outputs))
+        if list(inputs) == [o.name for o in rule.inputs]:  # none is left out
+            close(tuples(kernel(*inputs.values(), **operands, **f.params)), f.expected("value", f.outputs))
 
 
 def same(got, want):
