@@ -301,16 +301,18 @@ func (e *em) addMoments(t *densityScratch, w0, w1, w2 []float64, n int) {
 		w0[c] += vec.Sum(t.rows[c*run : c*run+n])
 	}
 	if e.kind == Diagonal || e.kind == Spherical {
-		for c, end := 0, 0; c < k; c = end {
-			if end = c + 1; e.labels == nil && e.own[c] {
+		for c := 0; c < k; {
+			end := c + 1
+			if e.labels == nil && e.own[c] {
 				e.addOwn(t, c, w1[c*d:end*d], w2[c*d:end*d], n)
-				continue
+			} else {
+				for end < k && (e.labels != nil || !e.own[end]) {
+					end++
+				}
+				dense.Gemm(end-c, d, n, 1, t.rows[c*run:], run, 1, t.centred, 1, run, w1[c*d:], d)
+				dense.Gemm(end-c, d, n, 1, t.rows[c*run:], run, 1, t.z, 1, run, w2[c*d:], d)
 			}
-			for end < k && (e.labels != nil || !e.own[end]) {
-				end++
-			}
-			dense.Gemm(end-c, d, n, 1, t.rows[c*run:], run, 1, t.centred, 1, run, w1[c*d:], d)
-			dense.Gemm(end-c, d, n, 1, t.rows[c*run:], run, 1, t.z, 1, run, w2[c*d:], d)
+			c = end
 		}
 		return
 	}

@@ -112,7 +112,8 @@ def test_names(rule, host, vectors):
     kernel = getattr(getattr(package, name), kernel)
     operands = f.operands(*f.x)
     inputs = {o.name: operands.pop(o.name) for o in rule.inputs if o.name in operands}
-    tuples = lambda y: y if isinstance(y, tuple) else (y,)
+    data = lambda a: a.data if isinstance(a, package.CSR) else a  # a CSR is a tuple
+    tuples = lambda y: list(map(data, y if isinstance(y, tuple) and not isinstance(y, package.CSR) else (y,)))
     for _ in range(3):
         close(tuples(kernel(**inputs, **operands, **f.params)), f.expected("value", f.outputs))
         some = dict(list(inputs.items())[1:])
