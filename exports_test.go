@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -145,6 +146,16 @@ func isLibrary(folder string) bool {
 	return slices.Contains(strings.Fields("fixed ulog rev revlinalg revnn revlog revmath revsparse revtropical revmodels optim trust rules cluster"), room)
 }
 
+// runs returns the kernel type of a function in place of the method Run, such as dotRun, or "".
+func runs(f *ast.FuncDecl) string {
+	params := f.Type.Params.List
+	if !strings.HasSuffix(f.Name.Name, "Run") || len(params) != 2 || !strings.HasPrefix(strings.TrimPrefix(types.ExprString(params[1].Type), "*"), "rev.Pass[") {
+		return ""
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(types.ExprString(params[0].Type), "*"), "[")
+	return name
+}
+
 // declare notes the exported names of decl in declared, and in used those that it mentions.
 func declare(folder string, decl ast.Decl, fset *token.FileSet, declared map[string]string, groups map[string][]string, used map[string]bool) {
 	note := func(id *ast.Ident, name string) {
@@ -161,12 +172,18 @@ func declare(folder string, decl ast.Decl, fset *token.FileSet, declared map[str
 			return true
 		})
 	}
+	kernel := func(name string) {
+		used[folder+"."+name], used[folder+".kernel "+name], used[folder+".kernel "+name+"Trans"] = true, true, true
+	}
 	switch decl := decl.(type) {
 	case *ast.FuncDecl:
 		if decl.Recv == nil {
 			note(decl.Name, decl.Name.Name)
 			if decl.Name.IsExported() {
 				mentions("", decl.Type)
+			}
+			if on := runs(decl); on != "" {
+				kernel(on)
 			}
 			return
 		}
@@ -182,7 +199,7 @@ func declare(folder string, decl ast.Decl, fset *token.FileSet, declared map[str
 		case "Error":
 			used[folder+"."+on] = true
 		case "Run": // a kernel
-			used[folder+"."+on], used[folder+".kernel "+on], used[folder+".kernel "+on+"Trans"] = true, true, true
+			kernel(on)
 		}
 	case *ast.GenDecl:
 		var group []string

@@ -55,7 +55,7 @@ func absLoops[T rev.Float]() elementwise.Loops[T] {
 	return elementwise.Loops[T]{Values: vec.Abs[T], Slopes: vec.Sign[T], Add: vec.AddAbs[T], AddSlope: vec.AddSignProduct[T]}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Abs[T]) Run(p rev.Pass[Abs[T]]) error {
-	return elementwise.Run(&absFunction, k, p)
+// absRun is Run of Abs. It returns no error.
+func absRun[T rev.Real](k *Abs[T], p *rev.Pass[Abs[T]]) error {
+	return elementwise.Run(&absFunction, *k, *p)
 }

@@ -43,17 +43,17 @@ type Affine[T rev.Real] struct {
 // whole rows. It then reads W from memory once.
 const affinePart = 1 << 14
 
-// Run implements rev.Kernel. It returns no error.
-func (k Affine[T]) Run(p rev.Pass[Affine[T]]) error {
+// affineRun is Run of Affine. It returns no error.
+func affineRun[T rev.Real](k *Affine[T], p *rev.Pass[Affine[T]]) error {
 	sign, one := p.Sign(), fixed.Of[T](1)
 	rows := max(1, affinePart/max(1, k.W.Cols))
 	if !p.Adjoint && !p.Tangent || k.W.Rows <= rows {
-		k.run(sign, &p.G, &p.T, &p.GT)
+		affineProducts(k, sign, &p.G, &p.T, &p.GT)
 	} else {
 		for lo := 0; lo < k.W.Rows; lo += rows {
 			n := min(rows, k.W.Rows-lo)
-			part, g, t, gt := k.part(lo, n), p.G.part(lo, n), p.T.part(lo, n), p.GT.part(lo, n)
-			part.run(sign, &g, &t, &gt)
+			part, g, t, gt := affineRows(k, lo, n), affineRows(&p.G, lo, n), affineRows(&p.T, lo, n), affineRows(&p.GT, lo, n)
+			affineProducts(&part, sign, &g, &t, &gt)
 		}
 	}
 	vector.AddScaled(sign, one, k.B, k.Y)
@@ -67,10 +67,10 @@ func (k Affine[T]) Run(p rev.Pass[Affine[T]]) error {
 	return nil
 }
 
-// RunChecked implements rev.Checker. It finds elements of Y.
-func (k Affine[T]) RunChecked(back bool) error {
+// affineRunChecked is RunChecked of Affine. It finds elements of Y.
+func affineRunChecked[T rev.Real](k Affine[T], back bool) error {
 	if !number.IsFixed[T]() || k.Y.Data == nil {
-		return k.Run(rev.Pass[Affine[T]]{Back: back})
+		return affineRun(&k, &rev.Pass[Affine[T]]{Back: back})
 	}
 	sign, y, b, x := signOf(back), vector.FixedAs(k.Y), vector.FixedAs(k.B), vector.FixedAs(k.X)
 	packed := vector.Packed(&x)
@@ -78,9 +78,9 @@ func (k Affine[T]) RunChecked(back bool) error {
 		s := fixedpoint.ExactDot(number.Fixed(k.W.Row(i)), packed)
 		v, ok := s.AddTo(y.Data[i*y.Inc], vector.Element(b, i), sign)
 		if !ok {
-			done := k.part(0, i)
+			done := affineRows(&k, 0, i)
 			done.B = vector.Between(k.B, 0, i)
-			_ = done.Run(rev.Pass[Affine[T]]{Back: !back})
+			_ = affineRun(&done, &rev.Pass[Affine[T]]{Back: !back})
 			return rev.Overflow[Affine[T]]("Y", i)
 		}
 		y.Data[i*y.Inc] = v
@@ -88,8 +88,8 @@ func (k Affine[T]) RunChecked(back bool) error {
 	return nil
 }
 
-// part returns rows lo, ..., lo+n-1 of the products.
-func (k *Affine[T]) part(lo, n int) Affine[T] {
+// affineRows returns rows lo, ..., lo+n-1 of the products.
+func affineRows[T rev.Real](k *Affine[T], lo, n int) Affine[T] {
 	p := Affine[T]{Y: vector.Between(k.Y, lo, n), W: k.W, X: k.X}
 	if k.W.Data != nil {
 		p.W = block(k.W, lo, 0, n, k.W.Cols)
@@ -97,8 +97,8 @@ func (k *Affine[T]) part(lo, n int) Affine[T] {
 	return p
 }
 
-// addProduct rounds an element of W·x once in fixed point.
-func (k *Affine[T]) addProduct(sign int, y rev.Vector[T], w rev.General[T], x rev.Vector[T]) {
+// affineAddProduct rounds an element of W·x once in fixed point.
+func affineAddProduct[T rev.Real](k *Affine[T], sign int, y rev.Vector[T], w rev.General[T], x rev.Vector[T]) {
 	if floatGemm(sign, view(w, false), view(asColumn(x), false), asColumn(y)) {
 		return
 	}
@@ -107,8 +107,8 @@ func (k *Affine[T]) addProduct(sign int, y rev.Vector[T], w rev.General[T], x re
 	}
 }
 
-// addLeft does several short rows at a time, as calls for each would take longer than the work.
-func (k *Affine[T]) addLeft(gw rev.General[T], gy, x rev.Vector[T]) {
+// affineAddLeft does several short rows at a time, as calls for each would take longer than the work.
+func affineAddLeft[T rev.Real](k *Affine[T], gw rev.General[T], gy, x rev.Vector[T]) {
 	if x.N < 128 && floatGemm(1, view(asColumn(gy), false), view(asColumn(x), true), gw) {
 		return
 	}
@@ -117,8 +117,8 @@ func (k *Affine[T]) addLeft(gw rev.General[T], gy, x rev.Vector[T]) {
 	}
 }
 
-// addRight rounds each product in fixed point.
-func (k *Affine[T]) addRight(gx rev.Vector[T], w rev.General[T], gy rev.Vector[T]) {
+// affineAddRight rounds each product in fixed point.
+func affineAddRight[T rev.Real](k *Affine[T], gx rev.Vector[T], w rev.General[T], gy rev.Vector[T]) {
 	if floatGemm(1, view(w, true), view(asColumn(gy), false), asColumn(gx)) {
 		return
 	}

@@ -76,8 +76,8 @@ var atan2Function = binaryFunction{
 	},
 }
 
-// Run implements rev.Kernel. It returns a *rev.DomainError if atan2(x, y) or a
+// atan2Run is Run of Atan2. It returns a *rev.DomainError if atan2(x, y) or a
 // derivative that it needs is not defined.
-func (k Atan2[T]) Run(p rev.Pass[Atan2[T]]) error {
-	return binaryOperands[T](k).run(&atan2Function, p.Sign(), binaryOperands[T](p.G), binaryOperands[T](p.T), binaryOperands[T](p.GT))
+func atan2Run[T rev.Real](k *Atan2[T], p *rev.Pass[Atan2[T]]) error {
+	return binaryOperands[T](*k).run(&atan2Function, p.Sign(), binaryOperands[T](p.G), binaryOperands[T](p.T), binaryOperands[T](p.GT))
 }

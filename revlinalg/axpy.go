@@ -29,8 +29,8 @@ type Axpy[T rev.Number] struct {
 	X     rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
+// axpyRun is Run of Axpy. It returns no error.
+func axpyRun[T rev.Number](k *Axpy[T], p *rev.Pass[Axpy[T]]) error {
 	alpha, sign := *k.Alpha, p.Sign()
 	vector.AddScaledAt(sign, alpha, &k.X, &k.Y)
 	if !p.Adjoint && !p.Tangent {
@@ -52,10 +52,10 @@ func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
 	return nil
 }
 
-// RunChecked implements rev.Checker. It finds elements of Y.
-func (k Axpy[T]) RunChecked(back bool) error {
+// axpyRunChecked is RunChecked of Axpy. It finds elements of Y.
+func axpyRunChecked[T rev.Number](k Axpy[T], back bool) error {
 	if !number.IsFixed[T]() {
-		return k.Run(rev.Pass[Axpy[T]]{Back: back})
+		return axpyRun(&k, &rev.Pass[Axpy[T]]{Back: back})
 	}
 	sign := signOf(back)
 	if q := (*Axpy[fixed.Q43])(unsafe.Pointer(&k)); k.Y.Data != nil {

@@ -69,8 +69,8 @@ func NewCholesky(l *mat.TriDense, a *mat.SymDense) Cholesky[float64] {
 	return Cholesky[float64]{L: rev.ViewTri(l, mat.Lower), A: rev.ViewSym(a)}
 }
 
-// Run implements rev.Kernel.
-func (k Cholesky[T]) Run(p rev.Pass[Cholesky[T]]) error {
+// choleskyRun is Run of Cholesky.
+func choleskyRun[T rev.Float](k *Cholesky[T], p *rev.Pass[Cholesky[T]]) error {
 	w := workspace.Get[*choleskyWork[T]]()
 	defer workspace.Put(w)
 	if err := w.factor(k.Workers, k.A); err != nil {

@@ -36,22 +36,22 @@ func NewClip(y, x *mat.VecDense, lo, hi float64) Clip[float64] {
 	return Clip[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), Lo: lo, Hi: hi}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Clip[T]) Run(p rev.Pass[Clip[T]]) error {
-	choose(k, p, k.X.N, k.Workers)
+// clipRun is Run of Clip. It returns no error.
+func clipRun[T rev.Real](k *Clip[T], p *rev.Pass[Clip[T]]) error {
+	choose(*k, *p, k.X.N, k.Workers)
 	return nil
 }
 
 func (k Clip[T]) add(lo, n, sign int, g, t, gt *Clip[T]) {
 	x := vector.Between(k.X, lo, n)
-	k.addValues(vector.Between(k.Y, lo, n), sign, x)
-	k.addWithin(vector.Between(t.Y, lo, n), sign, x, vector.Between(t.X, lo, n))
-	k.addWithin(vector.Between(g.X, lo, n), 1, x, vector.Between(g.Y, lo, n))
-	k.addWithin(vector.Between(gt.X, lo, n), 1, x, vector.Between(gt.Y, lo, n))
+	clipAddValues(&k, vector.Between(k.Y, lo, n), sign, x)
+	clipAddWithin(&k, vector.Between(t.Y, lo, n), sign, x, vector.Between(t.X, lo, n))
+	clipAddWithin(&k, vector.Between(g.X, lo, n), 1, x, vector.Between(g.Y, lo, n))
+	clipAddWithin(&k, vector.Between(gt.X, lo, n), 1, x, vector.Between(gt.Y, lo, n))
 }
 
-// bounds returns Lo and Hi as numbers of the type.
-func (k *Clip[T]) bounds() (lo, hi T) {
+// clipBounds returns Lo and Hi as numbers of the type.
+func clipBounds[T rev.Real](k *Clip[T]) (lo, hi T) {
 	bound := func(b float64, sign int) T {
 		if math.IsNaN(b) {
 			b = math.Inf(sign)
@@ -61,12 +61,12 @@ func (k *Clip[T]) bounds() (lo, hi T) {
 	return bound(k.Lo, -1), bound(k.Hi, 1)
 }
 
-// addValues adds the values of the kernel.
-func (k *Clip[T]) addValues(y rev.Vector[T], sign int, x rev.Vector[T]) {
+// clipAddValues adds the values of the kernel.
+func clipAddValues[T rev.Real](k *Clip[T], y rev.Vector[T], sign int, x rev.Vector[T]) {
 	if y.Data == nil {
 		return
 	}
-	lo, hi := k.bounds()
+	lo, hi := clipBounds(k)
 	if packed(y, x) {
 		switch y := any(y.Data[:y.N]).(type) {
 		case []float64:
@@ -89,12 +89,12 @@ func (k *Clip[T]) addValues(y rev.Vector[T], sign int, x rev.Vector[T]) {
 	}
 }
 
-// addWithin computes to += sign·s(x)·from.
-func (k *Clip[T]) addWithin(to rev.Vector[T], sign int, x, from rev.Vector[T]) {
+// clipAddWithin computes to += sign·s(x)·from.
+func clipAddWithin[T rev.Real](k *Clip[T], to rev.Vector[T], sign int, x, from rev.Vector[T]) {
 	if to.Data == nil || from.Data == nil {
 		return
 	}
-	lo, hi := k.bounds()
+	lo, hi := clipBounds(k)
 	if packed(to, x, from) {
 		switch to := any(to.Data[:to.N]).(type) {
 		case []float64:

@@ -50,7 +50,7 @@ func cosLoops[T rev.Float]() elementwise.Loops[T] {
 	return elementwise.Loops[T]{Values: vec.Cos[T], Slopes: slopes, Add: vec.AddCos[T], AddSlope: addSlope, Curves: elementwise.Curve(func(y, _ T) T { return -y })}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Cos[T]) Run(p rev.Pass[Cos[T]]) error {
-	return elementwise.Run(&cosFunction, k, p)
+// cosRun is Run of Cos. It returns no error.
+func cosRun[T rev.Real](k *Cos[T], p *rev.Pass[Cos[T]]) error {
+	return elementwise.Run(&cosFunction, *k, *p)
 }

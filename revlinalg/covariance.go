@@ -31,27 +31,27 @@ type Covariance[T rev.Real] struct {
 // shape of C.
 type covarianceSpace[T rev.Real] struct{ z, dz, c []T }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Covariance[T]) Run(p rev.Pass[Covariance[T]]) error {
+// covarianceRun is Run of Covariance. It returns no error.
+func covarianceRun[T rev.Real](k *Covariance[T], p *rev.Pass[Covariance[T]]) error {
 	w := workspace.Get[*covarianceSpace[T]]()
 	z := centred(&w.z, k.X)
 	if k.C.Data != nil {
-		s := k.zeroSquare(w)
-		k.addSquare(s, z)
-		k.addShares(k.C, s, p.Sign())
+		s := covarianceZeroSquare(k, w)
+		covarianceAddSquare(k, s, z)
+		covarianceAddShares(k, k.C, s, p.Sign())
 	}
 	if p.T.X.Data != nil {
 		dz := centred(&w.dz, p.T.X)
 		if p.T.C.Data != nil {
-			s := k.zeroSquare(w)
+			s := covarianceZeroSquare(k, w)
 			multiply(k.Workers, s, 1, view(dz, true), view(z, false))
 			multiply(k.Workers, s, 1, view(z, true), view(dz, false))
-			k.addShares(p.T.C, s, p.Sign())
+			covarianceAddShares(k, p.T.C, s, p.Sign())
 		}
-		k.addGradient(w, p.GT.X, dz, p.G.C)
+		covarianceAddGradient(k, w, p.GT.X, dz, p.G.C)
 	}
-	k.addGradient(w, p.G.X, z, p.G.C)
-	k.addGradient(w, p.GT.X, z, p.GT.C)
+	covarianceAddGradient(k, w, p.G.X, z, p.G.C)
+	covarianceAddGradient(k, w, p.GT.X, z, p.GT.C)
 	workspace.Put(w)
 	return nil
 }
@@ -81,8 +81,8 @@ func centred[T rev.Real](buf *[]T, x rev.General[T]) rev.General[T] {
 // squareColumns is how many columns of Zᵀ·Z are computed at a time, from the diagonal on.
 const squareColumns = 64
 
-// addSquare adds Zᵀ·Z to s, which is symmetric. What is above the diagonal is copied.
-func (k *Covariance[T]) addSquare(s, z rev.General[T]) {
+// covarianceAddSquare adds Zᵀ·Z to s, which is symmetric. What is above the diagonal is copied.
+func covarianceAddSquare[T rev.Real](k *Covariance[T], s, z rev.General[T]) {
 	for j := 0; j < z.Cols; j += squareColumns {
 		n := min(squareColumns, z.Cols-j)
 		multiply(k.Workers, block(s, j, j, z.Cols-j, n), 1, view(block(z, 0, j, z.Rows, z.Cols-j), true), view(block(z, 0, j, z.Rows, n), false))
@@ -94,14 +94,14 @@ func (k *Covariance[T]) addSquare(s, z rev.General[T]) {
 	}
 }
 
-// zeroSquare returns a matrix of zeros of the shape of C, in w.
-func (k *Covariance[T]) zeroSquare(w *covarianceSpace[T]) rev.General[T] {
+// covarianceZeroSquare returns a matrix of zeros of the shape of C, in w.
+func covarianceZeroSquare[T rev.Real](k *Covariance[T], w *covarianceSpace[T]) rev.General[T] {
 	w.c = workspace.Zeros(w.c, k.X.Cols*k.X.Cols)
 	return rev.NewGeneral(k.X.Cols, k.X.Cols, w.c)
 }
 
-// addShares adds sign·s/(n-1) to c.
-func (k *Covariance[T]) addShares(c, s rev.General[T], sign int) {
+// covarianceAddShares adds sign·s/(n-1) to c.
+func covarianceAddShares[T rev.Real](k *Covariance[T], c, s rev.General[T], sign int) {
 	for i := range c.Rows {
 		for j := range c.Cols {
 			c.Data[i*c.Stride+j] += number.Signed(sign, number.Over(s.Data[i*s.Stride+j], k.X.Rows-1))
@@ -109,12 +109,12 @@ func (k *Covariance[T]) addShares(c, s rev.General[T], sign int) {
 	}
 }
 
-// addGradient adds Z·(C̄ + C̄ᵀ)/(n-1) to X̄. It does nothing if a cotangent is nil.
-func (k *Covariance[T]) addGradient(w *covarianceSpace[T], gx, z, gc rev.General[T]) {
+// covarianceAddGradient adds Z·(C̄ + C̄ᵀ)/(n-1) to X̄. It does nothing if a cotangent is nil.
+func covarianceAddGradient[T rev.Real](k *Covariance[T], w *covarianceSpace[T], gx, z, gc rev.General[T]) {
 	if gx.Data == nil || gc.Data == nil {
 		return
 	}
-	s := k.zeroSquare(w)
+	s := covarianceZeroSquare(k, w)
 	for i := range gc.Rows {
 		for j := range gc.Cols {
 			s.Data[i*s.Stride+j] = number.Over(gc.Data[i*gc.Stride+j]+gc.Data[j*gc.Stride+i], k.X.Rows-1)

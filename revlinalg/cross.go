@@ -27,7 +27,7 @@ type Cross[T rev.Real] struct {
 	Y rev.General[T] `rev:"in" shape:"n,3"`
 }
 
-func (k *Cross[T]) addProduct(sign int, z, x, y rev.General[T]) {
+func crossAddProduct[T rev.Real](k *Cross[T], sign int, z, x, y rev.General[T]) {
 	if sign < 0 { // -(x × y)
 		x, y = y, x
 	}
@@ -41,6 +41,10 @@ func (k *Cross[T]) addProduct(sign int, z, x, y rev.General[T]) {
 	}
 }
 
-func (k *Cross[T]) addLeft(gx, gz, y rev.General[T]) { k.addProduct(1, gx, y, gz) }
+func crossAddLeft[T rev.Real](k *Cross[T], gx, gz, y rev.General[T]) {
+	crossAddProduct(k, 1, gx, y, gz)
+}
 
-func (k *Cross[T]) addRight(gy, x, gz rev.General[T]) { k.addProduct(1, gy, gz, x) }
+func crossAddRight[T rev.Real](k *Cross[T], gy, x, gz rev.General[T]) {
+	crossAddProduct(k, 1, gy, gz, x)
+}

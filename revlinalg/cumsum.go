@@ -25,8 +25,8 @@ type CumSum[T rev.Number] struct {
 	X rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k CumSum[T]) Run(p rev.Pass[CumSum[T]]) error {
+// cumSumRun is Run of CumSum. It returns no error.
+func cumSumRun[T rev.Number](k *CumSum[T], p *rev.Pass[CumSum[T]]) error {
 	sign := p.Sign()
 	addSums(k.Y, sign, k.X, false)
 	addSums(p.T.Y, sign, p.T.X, false)

@@ -48,8 +48,8 @@ type Det[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Det[T]) Run(p rev.Pass[Det[T]]) error {
+// detRun is Run of Det. It returns no error.
+func detRun[T rev.Float](k *Det[T], p *rev.Pass[Det[T]]) error {
 	sign := T(p.Sign())
 	w := workspace.Get[*detWork[T]]()
 	w.factor(k.Workers, k.A)

@@ -43,8 +43,8 @@ type DetMinors[T rev.Real] struct {
 // MaxMinors is the largest number of rows that DetMinors takes.
 const MaxMinors = 24
 
-// Run implements rev.Kernel. It returns no error.
-func (k DetMinors[T]) Run(p rev.Pass[DetMinors[T]]) error {
+// detMinorsRun is Run of DetMinors. It returns no error.
+func detMinorsRun[T rev.Real](k *DetMinors[T], p *rev.Pass[DetMinors[T]]) error {
 	if k.A.Rows > MaxMinors {
 		panic(rev.ShapeError[DetMinors[T]]("A", "has %d rows, want at most %d", k.A.Rows, MaxMinors))
 	}

@@ -32,8 +32,8 @@ type DivElem[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns a *rev.DomainError where y is zero.
-func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
+// divElemRun is Run of DivElem. It returns a *rev.DomainError where y is zero.
+func divElemRun[T rev.Real](k *DivElem[T], p *rev.Pass[DivElem[T]]) error {
 	for i := leading(k.Y, vec.Nonzero[float64], vec.Nonzero[float32]); i < k.Y.N; i++ {
 		if y := k.Y.Data[i*k.Y.Inc]; y == 0 {
 			x := k.X.Data[i*k.X.Inc]
@@ -41,7 +41,7 @@ func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
 		}
 	}
 	operands := func(k *DivElem[T]) *binaryOperands[T] { return (*binaryOperands[T])(k) }
-	w := quotients[T]{operands(&k), operands(&p.G), operands(&p.T), operands(&p.GT), p.Sign()}
+	w := quotients[T]{operands(k), operands(&p.G), operands(&p.T), operands(&p.GT), p.Sign()}
 	n := k.X.N
 	if n <= elementwise.BlockSize && k.Workers >= 0 { // parallel.Workers panics
 		parallel.CheckInterrupt()

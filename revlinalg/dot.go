@@ -44,8 +44,8 @@ type Dot[T rev.Number] struct {
 // handles all elements at a time.
 const dotPart = 1 << 12
 
-// Run implements rev.Kernel. It returns no error.
-func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
+// dotRun is Run of Dot. It returns no error.
+func dotRun[T rev.Number](k *Dot[T], p *rev.Pass[Dot[T]]) error {
 	part := dotPart
 	if number.IsFixed[T]() {
 		part = max(1, k.X.N)
@@ -86,10 +86,10 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 	return nil
 }
 
-// RunChecked implements rev.Checker. It finds Out.
-func (k Dot[T]) RunChecked(back bool) error {
+// dotRunChecked is RunChecked of Dot. It finds Out.
+func dotRunChecked[T rev.Number](k Dot[T], back bool) error {
 	if !number.IsFixed[T]() {
-		return k.Run(rev.Pass[Dot[T]]{Back: back})
+		return dotRun(&k, &rev.Pass[Dot[T]]{Back: back})
 	}
 	sign := signOf(back)
 	if q := (*Dot[fixed.Q43])(unsafe.Pointer(&k)); k.Out != nil && !vector.AddChecked(q.Out, sign, vector.ExactDot(&q.X, &q.Y)) {
@@ -98,10 +98,10 @@ func (k Dot[T]) RunChecked(back bool) error {
 	return nil
 }
 
-// RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
+// dotRunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
 // secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
 // operands are not those of problems that lie at the same distances, it reads and writes other memory.
-func (k Dot[T]) RunEach(pass, second, secondPass any, n int) int {
+func dotRunEach[T rev.Number](k Dot[T], pass, second, secondPass any, n int) int {
 	p, next, q := *pass.(*rev.Pass[Dot[T]]), *second.(*Dot[T]), *secondPass.(*rev.Pass[Dot[T]])
 	switch {
 	case p.Tangent || number.IsFixed[T]() || number.IsComplex[T]():

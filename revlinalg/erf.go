@@ -40,7 +40,7 @@ func erfLoops[T rev.Float]() elementwise.Loops[T] {
 	}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Erf[T]) Run(p rev.Pass[Erf[T]]) error {
-	return elementwise.Run(&erfFunction, k, p)
+// erfRun is Run of Erf. It returns no error.
+func erfRun[T rev.Real](k *Erf[T], p *rev.Pass[Erf[T]]) error {
+	return elementwise.Run(&erfFunction, *k, *p)
 }

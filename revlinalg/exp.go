@@ -60,7 +60,7 @@ func expLoops[T rev.Float]() elementwise.Loops[T] {
 	return elementwise.Loops[T]{Values: vec.Exp[T], Add: vec.AddExp[T], AddSlope: vec.AddExpProduct[T]}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Exp[T]) Run(p rev.Pass[Exp[T]]) error {
-	return elementwise.Run(&expFunction, k, p)
+// expRun is Run of Exp. It returns no error.
+func expRun[T rev.Real](k *Exp[T], p *rev.Pass[Exp[T]]) error {
+	return elementwise.Run(&expFunction, *k, *p)
 }

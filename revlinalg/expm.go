@@ -40,8 +40,8 @@ type Expm[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Expm[T]) Run(p rev.Pass[Expm[T]]) error {
+// expmRun is Run of Expm. It returns no error.
+func expmRun[T rev.Float](k *Expm[T], p *rev.Pass[Expm[T]]) error {
 	w := workspace.Get[*expmWork]()
 	w.n, w.workers = k.A.Rows, k.Workers
 	sign, g, t, gt := T(p.Sign()), p.G, p.T, p.GT

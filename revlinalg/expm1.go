@@ -59,7 +59,7 @@ func expm1Loops[T rev.Float]() elementwise.Loops[T] {
 	}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Expm1[T]) Run(p rev.Pass[Expm1[T]]) error {
-	return elementwise.Run(&expm1Function, k, p)
+// expm1Run is Run of Expm1. It returns no error.
+func expm1Run[T rev.Real](k *Expm1[T], p *rev.Pass[Expm1[T]]) error {
+	return elementwise.Run(&expm1Function, *k, *p)
 }

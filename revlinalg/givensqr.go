@@ -67,9 +67,9 @@ type GivensQR[T rev.Float] struct {
 	A rev.General[T] `rev:"inout" shape:"m,n"`
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k GivensQR[T]) Run(p rev.Pass[GivensQR[T]]) error {
-	k.pass(p.Back, p.G, p.T, p.GT)
+// givensQRRun is Run of GivensQR. It returns no error.
+func givensQRRun[T rev.Float](k *GivensQR[T], p *rev.Pass[GivensQR[T]]) error {
+	givensQRPass(k, p.Back, p.G, p.T, p.GT)
 	return nil
 }
 
@@ -81,8 +81,8 @@ type givensPass[T rev.Float] struct {
 	sums        []T
 }
 
-// pass makes a pass, of the inverse if back is set.
-func (k *GivensQR[T]) pass(back bool, g, t, gt GivensQR[T]) {
+// givensQRPass makes a pass, of the inverse if back is set.
+func givensQRPass[T rev.Float](k *GivensQR[T], back bool, g, t, gt GivensQR[T]) {
 	m, n := k.A.Rows, k.A.Cols
 	columns := min(m-1, n)
 	if columns <= 0 {

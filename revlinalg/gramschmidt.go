@@ -34,12 +34,12 @@ type GramSchmidt[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It panics with mat.ErrShape if A has more columns than
+// gramSchmidtRun is Run of GramSchmidt. It panics with mat.ErrShape if A has more columns than
 // rows.
-func (k GramSchmidt[T]) Run(p rev.Pass[GramSchmidt[T]]) error {
+func gramSchmidtRun[T rev.Float](k *GramSchmidt[T], p *rev.Pass[GramSchmidt[T]]) error {
 	checkTall[GramSchmidt[T]](k.A)
-	qr := QR[T](k)
-	return qr.run(rev.Pass[QR[T]]{
+	qr := QR[T](*k)
+	return qrRunBy(&qr, rev.Pass[QR[T]]{
 		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent, G: QR[T](p.G), T: QR[T](p.T), GT: QR[T](p.GT),
 	}, (*qrWork[T]).gramSchmidt)
 }

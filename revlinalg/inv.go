@@ -26,8 +26,8 @@ type Inv[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel.
-func (k Inv[T]) Run(p rev.Pass[Inv[T]]) error {
+// invRun is Run of Inv.
+func invRun[T rev.Float](k *Inv[T], p *rev.Pass[Inv[T]]) error {
 	w := workspace.Get[*invWork[T]]()
 	defer workspace.Put(w)
 	if err := w.factorRegular(k.Workers, k.A); err != nil {

@@ -57,8 +57,8 @@ func NewLeastSquaresVec(x *mat.VecDense, a *mat.Dense, b *mat.VecDense) LeastSqu
 	return LeastSquares[float64]{X: asColumn(rev.ViewVec(x)), A: rev.ViewDense(a), B: asColumn(rev.ViewVec(b))}
 }
 
-// Run implements rev.Kernel. It panics with mat.ErrShape if A has more columns than rows.
-func (k LeastSquares[T]) Run(p rev.Pass[LeastSquares[T]]) error {
+// leastSquaresRun is Run of LeastSquares. It panics with mat.ErrShape if A has more columns than rows.
+func leastSquaresRun[T rev.Float](k *LeastSquares[T], p *rev.Pass[LeastSquares[T]]) error {
 	checkTall[LeastSquares[T]](k.A)
 	w := workspace.Get[*leastSquares[T]]()
 	defer workspace.Put(w)

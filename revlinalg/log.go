@@ -68,7 +68,7 @@ func logLoops[T rev.Float]() elementwise.Loops[T] {
 	}
 }
 
-// Run implements rev.Kernel. It returns a *rev.DomainError if log(x) is not defined.
-func (k Log[T]) Run(p rev.Pass[Log[T]]) error {
-	return elementwise.Run(&logFunction, k, p)
+// logRun is Run of Log. It returns a *rev.DomainError if log(x) is not defined.
+func logRun[T rev.Number](k *Log[T], p *rev.Pass[Log[T]]) error {
+	return elementwise.Run(&logFunction, *k, *p)
 }

@@ -36,15 +36,15 @@ type LogDet[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel.
-func (k LogDet[T]) Run(p rev.Pass[LogDet[T]]) error {
+// logDetRun is Run of LogDet.
+func logDetRun[T rev.Float](k *LogDet[T], p *rev.Pass[LogDet[T]]) error {
 	w := workspace.Get[*invWork[T]]()
 	defer workspace.Put(w)
 	if err := w.factorRegular(k.Workers, k.A); err != nil {
 		return err
 	}
 	sign := T(p.Sign())
-	k.add(sign, w)
+	logDetAdd(k, sign, w)
 	if p.Adjoint || p.Tangent {
 		w.y = w.inverse(w.y)
 	}
@@ -65,8 +65,8 @@ func (k LogDet[T]) Run(p rev.Pass[LogDet[T]]) error {
 	return nil
 }
 
-// add adds alpha times the result.
-func (k *LogDet[T]) add(alpha T, w *invWork[T]) {
+// logDetAdd adds alpha times the result.
+func logDetAdd[T rev.Float](k *LogDet[T], alpha T, w *invWork[T]) {
 	sum, sign := 0.0, T(1)
 	for i, p := range w.pivots {
 		u := float64(w.diag[i])

@@ -112,8 +112,8 @@ func view[T rev.Real](m rev.General[T], trans bool) strided[T] {
 // t returns the transpose of s.
 func (s strided[T]) t() strided[T] { return strided[T]{s.cols, s.rows, s.data, s.cs, s.rs} }
 
-// Run implements rev.Kernel. It returns no error.
-func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
+// matMulRun is Run of MatMul. It returns no error.
+func matMulRun[T rev.Real](k *MatMul[T], p *rev.Pass[MatMul[T]]) error {
 	if p.Adjoint || p.Tangent {
 		checkLayout[MatMul[T]]("A", "transposed", k.TransA, p.G.TransA, p.T.TransA, p.GT.TransA)
 		checkLayout[MatMul[T]]("B", "transposed", k.TransB, p.G.TransB, p.T.TransB, p.GT.TransB)
@@ -123,17 +123,17 @@ func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 	w.workers = k.Workers
 	w.add(k.C, p.Sign(), a, b)
 	if p.Adjoint {
-		k.addGradients(w, p.G.C, a, b, &p.G)
+		matMulAddGradients(k, w, p.G.C, a, b, &p.G)
 	}
 	if p.Tangent {
 		ta, tb := view(p.T.A, k.TransA), view(p.T.B, k.TransB)
 		w.add(p.T.C, p.Sign(), ta, b)
 		if p.Adjoint {
-			k.addGradients(w, p.GT.C, a, b, &p.GT)
+			matMulAddGradients(k, w, p.GT.C, a, b, &p.GT)
 		}
 		w.add(p.T.C, p.Sign(), a, tb)
 		if p.Adjoint {
-			k.addGradients(w, p.G.C, ta, tb, &p.GT)
+			matMulAddGradients(k, w, p.G.C, ta, tb, &p.GT)
 		}
 	}
 	w.run()
@@ -141,10 +141,10 @@ func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 	return nil
 }
 
-// RunChecked implements rev.Checker. It finds elements of C. Workers share the product.
-func (k MatMul[T]) RunChecked(back bool) error {
+// matMulRunChecked is RunChecked of MatMul. It finds elements of C. Workers share the product.
+func matMulRunChecked[T rev.Real](k MatMul[T], back bool) error {
 	if !number.IsFixed[T]() || k.C.Data == nil {
-		return k.Run(rev.Pass[MatMul[T]]{Back: back})
+		return matMulRun(&k, &rev.Pass[MatMul[T]]{Back: back})
 	}
 	sign, a, b := signOf(back), view(k.A, k.TransA), view(k.B, k.TransB)
 	return vector.RunChecked(k, back, func() bool {
@@ -166,10 +166,10 @@ func (k MatMul[T]) RunChecked(back bool) error {
 	})
 }
 
-// RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
+// matMulRunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
 // secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
 // operands are not those of problems that lie at the same distances, it reads and writes other memory.
-func (k MatMul[T]) RunEach(pass, second, secondPass any, n int) int {
+func matMulRunEach[T rev.Real](k MatMul[T], pass, second, secondPass any, n int) int {
 	p, next, q := *pass.(*rev.Pass[MatMul[T]]), *second.(*MatMul[T]), *secondPass.(*rev.Pass[MatMul[T]])
 	e := vector.Each{N: n}
 	a, ga := batchOf(&e, k.A, next.A, k.TransA), batchOf(&e, p.G.A, q.G.A, false)
@@ -216,8 +216,8 @@ func multiplyEach[T rev.Real](n int, c batch[T], sign int, a, b batch[T]) {
 	}
 }
 
-// addGradients adds gc·bᵀ and aᵀ·gc to the cotangents of A and B in g.
-func (k *MatMul[T]) addGradients(w *products[T], gc rev.General[T], a, b strided[T], g *MatMul[T]) {
+// matMulAddGradients adds gc·bᵀ and aᵀ·gc to the cotangents of A and B in g.
+func matMulAddGradients[T rev.Real](k *MatMul[T], w *products[T], gc rev.General[T], a, b strided[T], g *MatMul[T]) {
 	c := view(gc, false)
 	if k.TransA {
 		w.add(g.A, 1, b, c.t())

@@ -27,9 +27,9 @@ type MaxElem[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k MaxElem[T]) Run(p rev.Pass[MaxElem[T]]) error {
-	choose(k, p, k.X.N, k.Workers)
+// maxElemRun is Run of MaxElem. It returns no error.
+func maxElemRun[T rev.Real](k *MaxElem[T], p *rev.Pass[MaxElem[T]]) error {
+	choose(*k, *p, k.X.N, k.Workers)
 	return nil
 }
 

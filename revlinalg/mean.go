@@ -22,8 +22,8 @@ type Mean[T rev.Real] struct {
 	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Mean[T]) Run(p rev.Pass[Mean[T]]) error {
+// meanRun is Run of Mean. It returns no error.
+func meanRun[T rev.Real](k *Mean[T], p *rev.Pass[Mean[T]]) error {
 	if k.Out != nil {
 		*k.Out += number.Signed(p.Sign(), mean(k.X))
 	}

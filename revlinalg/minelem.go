@@ -21,9 +21,9 @@ type MinElem[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k MinElem[T]) Run(p rev.Pass[MinElem[T]]) error {
-	choose(k, p, k.X.N, k.Workers)
+// minElemRun is Run of MinElem. It returns no error.
+func minElemRun[T rev.Real](k *MinElem[T], p *rev.Pass[MinElem[T]]) error {
+	choose(*k, *p, k.X.N, k.Workers)
 	return nil
 }
 

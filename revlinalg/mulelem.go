@@ -36,15 +36,15 @@ type MulElem[T rev.Number] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
+// mulElemRun is Run of MulElem. It returns no error.
+func mulElemRun[T rev.Number](k *MulElem[T], p *rev.Pass[MulElem[T]]) error {
 	if k.X.N <= elementwise.PieceSize && k.Workers >= 0 { // parallel.Workers panics
 		parallel.CheckInterrupt()
-		k.addProducts(p.Sign(), &p.G, &p.T, &p.GT, 0, k.X.N)
+		mulElemAddProducts(k, p.Sign(), &p.G, &p.T, &p.GT, 0, k.X.N)
 		return nil
 	}
 	w := workspace.Get[*elementProducts[T]]()
-	w.k, w.g, w.t, w.gt, w.sign = k, p.G, p.T, p.GT, p.Sign()
+	w.k, w.g, w.t, w.gt, w.sign = *k, p.G, p.T, p.GT, p.Sign()
 	workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwise.BlockSize-1)/elementwise.BlockSize
 	parallel.Run(workers, blocks, w)
 	*w = elementProducts[T]{} // without the caller's storage
@@ -52,11 +52,11 @@ func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
 	return nil
 }
 
-// RunChecked implements rev.Checker. It finds elements of Z. It runs on one core, as memory bounds the pass soon, and what was
+// mulElemRunChecked is RunChecked of MulElem. It finds elements of Z. It runs on one core, as memory bounds the pass soon, and what was
 // done before an overflow must be undone in order.
-func (k MulElem[T]) RunChecked(back bool) error {
+func mulElemRunChecked[T rev.Number](k MulElem[T], back bool) error {
 	if !number.IsFixed[T]() {
-		return k.Run(rev.Pass[MulElem[T]]{Back: back})
+		return mulElemRun(&k, &rev.Pass[MulElem[T]]{Back: back})
 	}
 	_ = parallel.Workers(k.Workers) // panics if it is negative
 	parallel.CheckInterrupt()
@@ -83,12 +83,12 @@ func (w *elementProducts[T]) Block(_, block int) {
 	}
 	end := min((block+1)*elementwise.BlockSize, w.k.X.N)
 	for lo := block * elementwise.BlockSize; lo < end; lo += size {
-		w.k.addProducts(w.sign, &w.g, &w.t, &w.gt, lo, min(size, end-lo))
+		mulElemAddProducts(&w.k, w.sign, &w.g, &w.t, &w.gt, lo, min(size, end-lo))
 	}
 }
 
-// addProducts makes a pass for n elements from lo on.
-func (k *MulElem[T]) addProducts(sign int, g, t, gt *MulElem[T], lo, n int) {
+// mulElemAddProducts makes a pass for n elements from lo on.
+func mulElemAddProducts[T rev.Number](k *MulElem[T], sign int, g, t, gt *MulElem[T], lo, n int) {
 	addPiece(&k.Z, sign, &k.X, &k.Y, false, lo, n)
 	addPiece(&t.Z, sign, &t.X, &k.Y, false, lo, n)
 	addPiece(&t.Z, sign, &k.X, &t.Y, false, lo, n)

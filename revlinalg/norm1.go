@@ -23,8 +23,8 @@ type Norm1[T rev.Real] struct {
 	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Norm1[T]) Run(p rev.Pass[Norm1[T]]) error {
+// norm1Run is Run of Norm1. It returns no error.
+func norm1Run[T rev.Real](k *Norm1[T], p *rev.Pass[Norm1[T]]) error {
 	const part = cpu.Chunk // which stays in the cache; the sums of vec are cut there, too
 	var sum, rate T
 	for lo := 0; lo < k.X.N; lo += part {

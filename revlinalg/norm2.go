@@ -43,8 +43,8 @@ type Frobenius[T rev.Real] struct {
 	A   rev.General[T] `rev:"in" shape:"m,n"`
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
+// norm2Run is Run of Norm2. It returns no error.
+func norm2Run[T rev.Real](k *Norm2[T], p *rev.Pass[Norm2[T]]) error {
 	r := vectorNormAt(&k.X)
 	if k.Out != nil {
 		*k.Out += number.Signed(p.Sign(), r)
@@ -53,16 +53,16 @@ func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
 		addUnit(*p.G.Out, &k.X, r, &p.G.X)
 	}
 	if r != 0 && p.Tangent {
-		n, g, t, gt := k.norm(), p.G.norm(), p.T.norm(), p.GT.norm()
+		n, g, t, gt := norm2Norm(*k), norm2Norm(p.G), norm2Norm(p.T), norm2Norm(p.GT)
 		n.addTangents(p.Sign(), r, &g, &t, &gt)
 	}
 	return nil
 }
 
-// RunChecked implements rev.Checker. It finds Out, also where the norm is out of range.
-func (k Norm2[T]) RunChecked(back bool) error {
+// norm2RunChecked is RunChecked of Norm2. It finds Out, also where the norm is out of range.
+func norm2RunChecked[T rev.Real](k Norm2[T], back bool) error {
 	if !number.IsFixed[T]() || k.Out == nil {
-		return k.Run(rev.Pass[Norm2[T]]{Back: back})
+		return norm2Run(&k, &rev.Pass[Norm2[T]]{Back: back})
 	}
 	x := vector.FixedAs(k.X)
 	s, ok := vector.ExactSquares(&x).Root()
@@ -74,10 +74,10 @@ func (k Norm2[T]) RunChecked(back bool) error {
 	return nil
 }
 
-// RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
+// norm2RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
 // secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
 // operands are not those of problems that lie at the same distances, it reads and writes other memory.
-func (k Norm2[T]) RunEach(pass, second, secondPass any, n int) int {
+func norm2RunEach[T rev.Real](k Norm2[T], pass, second, secondPass any, n int) int {
 	p, next, q := *pass.(*rev.Pass[Norm2[T]]), *second.(*Norm2[T]), *secondPass.(*rev.Pass[Norm2[T]])
 	switch {
 	case p.Tangent || number.IsFixed[T]():
@@ -163,16 +163,16 @@ func vectorNormAt[T rev.Real](x *rev.Vector[T]) T {
 	return n.value()
 }
 
-func (k Norm2[T]) norm() norm[T] { return normOf(k.Out, k.X) }
+func norm2Norm[T rev.Real](k Norm2[T]) norm[T] { return normOf(k.Out, k.X) }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Frobenius[T]) Run(p rev.Pass[Frobenius[T]]) error {
-	n, g, t, gt := k.norm(), p.G.norm(), p.T.norm(), p.GT.norm()
+// frobeniusRun is Run of Frobenius. It returns no error.
+func frobeniusRun[T rev.Real](k *Frobenius[T], p *rev.Pass[Frobenius[T]]) error {
+	n, g, t, gt := frobeniusNorm(*k), frobeniusNorm(p.G), frobeniusNorm(p.T), frobeniusNorm(p.GT)
 	n.run(p.Sign(), &g, &t, &gt)
 	return nil
 }
 
-func (k Frobenius[T]) norm() norm[T] { return norm[T]{k.Out, k.A, 1} }
+func frobeniusNorm[T rev.Real](k Frobenius[T]) norm[T] { return norm[T]{k.Out, k.A, 1} }
 
 // run makes a pass over the norm. Operands of g, t and gt that are absent are nil.
 func (k *norm[T]) run(sign int, g, t, gt *norm[T]) {

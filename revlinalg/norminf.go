@@ -26,8 +26,8 @@ type NormInf[T rev.Real] struct {
 	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k NormInf[T]) Run(p rev.Pass[NormInf[T]]) error {
+// normInfRun is Run of NormInf. It returns no error.
+func normInfRun[T rev.Real](k *NormInf[T], p *rev.Pass[NormInf[T]]) error {
 	top := largestMagnitude(k.X)
 	if k.Out != nil {
 		*k.Out += number.Signed(p.Sign(), top)

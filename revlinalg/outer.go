@@ -32,10 +32,10 @@ type Outer[T rev.Real] struct {
 	Y     rev.Vector[T]  `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Outer[T]) Run(p rev.Pass[Outer[T]]) error {
+// outerRun is Run of Outer. It returns no error.
+func outerRun[T rev.Real](k Outer[T], p rev.Pass[Outer[T]]) error {
 	sign, alpha := p.Sign(), *k.Alpha
-	if k.addRows(sign, alpha) {
+	if outerAddRows(&k, sign, alpha) {
 		k.A.Data = nil
 	}
 	for i := range k.X.N {
@@ -51,23 +51,23 @@ func (k Outer[T]) Run(p rev.Pass[Outer[T]]) error {
 			vector.AddScaled(sign, fixed.Product(alpha, x), p.T.Y, vector.Row(p.T.A, i))
 		}
 	}
-	k.addGradient(&p.G, p.G.A, alpha, k.X, k.Y)
-	k.addAlpha(&p.G, p.G.A, k.X, k.Y)
-	k.addGradient(&p.GT, p.GT.A, alpha, k.X, k.Y)
-	k.addGradient(&p.GT, p.G.A, alpha, p.T.X, p.T.Y)
+	outerAddGradient(&k, &p.G, p.G.A, alpha, k.X, k.Y)
+	outerAddAlpha(&k, &p.G, p.G.A, k.X, k.Y)
+	outerAddGradient(&k, &p.GT, p.GT.A, alpha, k.X, k.Y)
+	outerAddGradient(&k, &p.GT, p.G.A, alpha, p.T.X, p.T.Y)
 	if p.T.Alpha != nil {
-		k.addGradient(&p.GT, p.G.A, *p.T.Alpha, k.X, k.Y)
+		outerAddGradient(&k, &p.GT, p.G.A, *p.T.Alpha, k.X, k.Y)
 	}
-	k.addAlpha(&p.GT, p.GT.A, k.X, k.Y)
-	k.addAlpha(&p.GT, p.G.A, p.T.X, k.Y)
-	k.addAlpha(&p.GT, p.G.A, k.X, p.T.Y)
+	outerAddAlpha(&k, &p.GT, p.GT.A, k.X, k.Y)
+	outerAddAlpha(&k, &p.GT, p.G.A, p.T.X, k.Y)
+	outerAddAlpha(&k, &p.GT, p.G.A, k.X, p.T.Y)
 	return nil
 }
 
-// RunChecked implements rev.Checker. It finds elements of A. If α·x_i is out of range, the first element of row i is.
-func (k Outer[T]) RunChecked(back bool) error {
+// outerRunChecked is RunChecked of Outer. It finds elements of A. If α·x_i is out of range, the first element of row i is.
+func outerRunChecked[T rev.Real](k Outer[T], back bool) error {
 	if !number.IsFixed[T]() || k.A.Data == nil || k.Y.N == 0 {
-		return k.Run(rev.Pass[Outer[T]]{Back: back})
+		return outerRun(k, rev.Pass[Outer[T]]{Back: back})
 	}
 	sign, alpha, x, y := signOf(back), fixed.Q43(*k.Alpha), vector.FixedAs(k.X), vector.FixedAs(k.Y)
 	y = rev.ViewSlice(vector.Packed(&y))
@@ -88,8 +88,8 @@ func (k Outer[T]) RunChecked(back bool) error {
 	return nil
 }
 
-// addRows adds sign·α·x·yᵀ to A, over floats without gaps in y, and reports whether it did.
-func (k *Outer[T]) addRows(sign int, alpha T) bool {
+// outerAddRows adds sign·α·x·yᵀ to A, over floats without gaps in y, and reports whether it did.
+func outerAddRows[T rev.Real](k *Outer[T], sign int, alpha T) bool {
 	if k.A.Data == nil || k.Y.N == 0 || k.Y.Inc != 1 {
 		return false
 	}
@@ -115,8 +115,8 @@ func addOuter[T rev.Float](alpha T, a rev.General[T], x rev.Vector[T], y []T) {
 	}
 }
 
-// addGradient adds α·Ā·y and α·Āᵀ·x to the cotangents of x and y in g.
-func (k *Outer[T]) addGradient(g *Outer[T], ga rev.General[T], alpha T, x, y rev.Vector[T]) {
+// outerAddGradient adds α·Ā·y and α·Āᵀ·x to the cotangents of x and y in g.
+func outerAddGradient[T rev.Real](k *Outer[T], g *Outer[T], ga rev.General[T], alpha T, x, y rev.Vector[T]) {
 	if ga.Data == nil {
 		return
 	}
@@ -130,8 +130,8 @@ func (k *Outer[T]) addGradient(g *Outer[T], ga rev.General[T], alpha T, x, y rev
 	}
 }
 
-// addAlpha adds xᵀ·Ā·y to the cotangent of α in g.
-func (k *Outer[T]) addAlpha(g *Outer[T], ga rev.General[T], x, y rev.Vector[T]) {
+// outerAddAlpha adds xᵀ·Ā·y to the cotangent of α in g.
+func outerAddAlpha[T rev.Real](k *Outer[T], g *Outer[T], ga rev.General[T], x, y rev.Vector[T]) {
 	if ga.Data == nil || g.Alpha == nil || x.Data == nil || y.Data == nil {
 		return
 	}

@@ -45,10 +45,10 @@ type Pinv[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel.
-func (k Pinv[T]) Run(p rev.Pass[Pinv[T]]) error {
+// pinvRun is Run of Pinv.
+func pinvRun[T rev.Float](k Pinv[T], p rev.Pass[Pinv[T]]) error {
 	if k.A.Rows < k.A.Cols {
-		return k.runWide(p)
+		return pinvRunWide(k, p)
 	}
 	w := workspace.Get[*pinvWork[T]]()
 	defer workspace.Put(w)
@@ -134,8 +134,8 @@ type pinvWork[T rev.Float] struct {
 	y, dy, s, w, m, rest, small rev.General[T]
 }
 
-// runWide makes the pass over the transposes.
-func (k Pinv[T]) runWide(p rev.Pass[Pinv[T]]) error {
+// pinvRunWide makes the pass over the transposes.
+func pinvRunWide[T rev.Float](k Pinv[T], p rev.Pass[Pinv[T]]) error {
 	w := workspace.Get[*pinvTransposes[T]]()
 	defer workspace.Put(w)
 	tall := p
@@ -155,7 +155,7 @@ func (k Pinv[T]) runWide(p rev.Pass[Pinv[T]]) error {
 			*[...]*rev.General[T]{&to[i].X, &to[i].A}[j] = dst
 		}
 	}
-	if err := to[0].Run(tall); err != nil {
+	if err := pinvRun(*to[0], tall); err != nil {
 		return err
 	}
 	for i, f := range from {

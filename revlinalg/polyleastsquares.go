@@ -47,8 +47,8 @@ type PolyLeastSquares[T rev.Float] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k PolyLeastSquares[T]) Run(p rev.Pass[PolyLeastSquares[T]]) error {
+// polyLeastSquaresRun is Run of PolyLeastSquares. It returns no error.
+func polyLeastSquaresRun[T rev.Float](k PolyLeastSquares[T], p rev.Pass[PolyLeastSquares[T]]) error {
 	if p.G.Out == nil {
 		p.G = PolyLeastSquares[T]{} // a gradient of zero
 		if p.GT.Out == nil {
@@ -194,7 +194,7 @@ func (w *polyPass[T]) Block(worker, part int) {
 		if w.tangents {
 			sums.tangent += w.tangent(s, lo, n, tx)
 		}
-		w.g.addPoints(s, lo, w.cot, r)
+		polyLeastSquaresAddPoints(&w.g, s, lo, w.cot, r)
 		w.gradientTangent(s, lo, n, tx)
 		if w.g.C.Data != nil {
 			w.addMoments(s, w.mr[part*size:], r)
@@ -285,9 +285,9 @@ func (w *polyPass[T]) tangent(s *polyScratch[T], lo, n int, tx []T) T {
 	return vec.Dot(s.r[:n], dr)
 }
 
-// addPoints adds alpha·v to elements of k.Y, and -alpha·v_i·pʹ(x_i) to those of k.X. k holds
+// polyLeastSquaresAddPoints adds alpha·v to elements of k.Y, and -alpha·v_i·pʹ(x_i) to those of k.X. k holds
 // cotangents or their tangents.
-func (k *PolyLeastSquares[T]) addPoints(s *polyScratch[T], lo int, alpha T, v []T) {
+func polyLeastSquaresAddPoints[T rev.Float](k *PolyLeastSquares[T], s *polyScratch[T], lo int, alpha T, v []T) {
 	if k.Y.Data != nil {
 		vector.AddElements(&k.Y, lo, alpha, v)
 	}
@@ -308,7 +308,7 @@ func (w *polyPass[T]) gradientTangent(s *polyScratch[T], lo, n int, tx []T) {
 	if w.tangents {
 		vec.Axpy(w.cot, s.dr[:n], u)
 	}
-	w.gt.addPoints(s, lo, 1, u)
+	polyLeastSquaresAddPoints(&w.gt, s, lo, 1, u)
 	if w.gt.X.Data == nil {
 		return
 	}

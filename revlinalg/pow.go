@@ -97,8 +97,8 @@ var powFunction = binaryFunction{
 // positive returns the index of the first element of x that is not positive, or len(x).
 func positive[T rev.Float](x []T) int { return vec.Above(x, 0) }
 
-// Run implements rev.Kernel. It returns a *rev.DomainError if x^y or a derivative that
+// powRun is Run of Pow. It returns a *rev.DomainError if x^y or a derivative that
 // it needs is not defined.
-func (k Pow[T]) Run(p rev.Pass[Pow[T]]) error {
-	return binaryOperands[T](k).run(&powFunction, p.Sign(), binaryOperands[T](p.G), binaryOperands[T](p.T), binaryOperands[T](p.GT))
+func powRun[T rev.Real](k *Pow[T], p *rev.Pass[Pow[T]]) error {
+	return binaryOperands[T](*k).run(&powFunction, p.Sign(), binaryOperands[T](p.G), binaryOperands[T](p.T), binaryOperands[T](p.GT))
 }

@@ -70,11 +70,11 @@ type QR[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It panics with mat.ErrShape if A has more columns than
+// qrRun is Run of QR. It panics with mat.ErrShape if A has more columns than
 // rows.
-func (k QR[T]) Run(p rev.Pass[QR[T]]) error {
+func qrRun[T rev.Float](k *QR[T], p *rev.Pass[QR[T]]) error {
 	checkTall[QR[T]](k.A)
-	return k.run(p, (*qrWork[T]).householder)
+	return qrRunBy(k, *p, (*qrWork[T]).householder)
 }
 
 // checkTall panics with mat.ErrShape if the operand A of the kernel K has more columns
@@ -85,8 +85,8 @@ func checkTall[K any, T rev.Float](a rev.General[T]) {
 	}
 }
 
-// run makes a pass of QR or of GramSchmidt. They differ only in orthogonalise.
-func (k *QR[T]) run(p rev.Pass[QR[T]], orthogonalise func(w *qrWork[T], a rev.General[T])) error {
+// qrRunBy makes a pass of QR or of GramSchmidt. They differ only in orthogonalise.
+func qrRunBy[T rev.Float](k *QR[T], p rev.Pass[QR[T]], orthogonalise func(w *qrWork[T], a rev.General[T])) error {
 	w := workspace.Get[*qrWork[T]]()
 	defer workspace.Put(w)
 	if err := w.decompose(k.Workers, k.A, orthogonalise); err != nil {

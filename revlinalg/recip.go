@@ -115,7 +115,7 @@ func recipLoops[T rev.Float]() elementwise.Loops[T] {
 	}
 }
 
-// Run implements rev.Kernel. It returns a *rev.DomainError where x is zero.
-func (k Recip[T]) Run(p rev.Pass[Recip[T]]) error {
-	return elementwise.Run(&recipFunction, k, p)
+// recipRun is Run of Recip. It returns a *rev.DomainError where x is zero.
+func recipRun[T rev.Number](k *Recip[T], p *rev.Pass[Recip[T]]) error {
+	return elementwise.Run(&recipFunction, *k, *p)
 }

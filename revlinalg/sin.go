@@ -48,7 +48,7 @@ func sinLoops[T rev.Float]() elementwise.Loops[T] {
 	}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Sin[T]) Run(p rev.Pass[Sin[T]]) error {
-	return elementwise.Run(&sinFunction, k, p)
+// sinRun is Run of Sin. It returns no error.
+func sinRun[T rev.Real](k *Sin[T], p *rev.Pass[Sin[T]]) error {
+	return elementwise.Run(&sinFunction, *k, *p)
 }

@@ -198,11 +198,11 @@ func (s *smallBatch[T]) outer(z, y *[smallElements]T) {
 	}
 }
 
-// RunEach makes a pass over n problems, up to one whose matrix may be singular. It returns how many it has done, 0 if it does
+// solveRunEach makes a pass over n problems, up to one whose matrix may be singular. It returns how many it has done, 0 if it does
 // not make this pass. pass points to it, and second and secondPass to the kernel and the pass of the second problem. RunEach is
 // for package rules, and checks nothing: if the operands are not those of problems that lie at the same distances, it reads and
 // writes other memory.
-func (k Solve[T]) RunEach(pass, second, secondPass any, n int) int {
+func solveRunEach[T rev.Float](k Solve[T], pass, second, secondPass any, n int) int {
 	p, next, q := *pass.(*rev.Pass[Solve[T]]), *second.(*Solve[T]), *secondPass.(*rev.Pass[Solve[T]])
 	e := vector.Each{N: n}
 	a, ga := vector.Matrices(&e, k.A, next.A), vector.Matrices(&e, p.G.A, q.G.A)

@@ -61,10 +61,10 @@ func NewSolveVec(x *mat.VecDense, a mat.Matrix, b *mat.VecDense) Solve[float64] 
 	return k
 }
 
-// Run implements rev.Kernel.
-func (k Solve[T]) Run(p rev.Pass[Solve[T]]) error {
+// solveRun is Run of Solve.
+func solveRun[T rev.Float](k *Solve[T], p *rev.Pass[Solve[T]]) error {
 	checkLayout[Solve[T]]("A", "transposed", k.TransA, p.G.TransA, p.T.TransA, p.GT.TransA)
-	if max(k.A.Rows, k.B.Cols) <= smallOrder && k.runSmall(p) {
+	if max(k.A.Rows, k.B.Cols) <= smallOrder && solveRunSmall(k, *p) {
 		return nil
 	}
 	s := workspace.Get[*luSystem[T]]()
@@ -73,23 +73,23 @@ func (k Solve[T]) Run(p rev.Pass[Solve[T]]) error {
 	if err := s.factorRegular(k.Workers, k.A); err != nil {
 		return err
 	}
-	solveSystem(s, T(p.Sign()), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
+	solveSystem(s, T(p.Sign()), solveEquation(k), solveEquation(&p.G), solveEquation(&p.T), solveEquation(&p.GT))
 	return nil
 }
 
-// runSmall makes the pass for a small matrix that is not singular. It returns false if it may be.
-func (k *Solve[T]) runSmall(p rev.Pass[Solve[T]]) bool {
+// solveRunSmall makes the pass for a small matrix that is not singular. It returns false if it may be.
+func solveRunSmall[T rev.Float](k *Solve[T], p rev.Pass[Solve[T]]) bool {
 	s := workspace.Get[*smallSystem[T]]()
 	defer workspace.Put(s)
 	s.trans = k.TransA
 	regular := s.factor(k.A)
 	if regular {
-		solveSystem(s, T(p.Sign()), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
+		solveSystem(s, T(p.Sign()), solveEquation(k), solveEquation(&p.G), solveEquation(&p.T), solveEquation(&p.GT))
 	}
 	return regular
 }
 
-func (k *Solve[T]) equation() equation[T] { return equation[T]{k.X, k.A, k.B} }
+func solveEquation[T rev.Float](k *Solve[T]) equation[T] { return equation[T]{k.X, k.A, k.B} }
 
 // An luSystem is the system of Solve.
 type luSystem[T rev.Float] struct {

@@ -63,8 +63,8 @@ func sqrtLoops[T rev.Float]() elementwise.Loops[T] {
 	return elementwise.Loops[T]{Values: vec.Sqrt[T], Add: vec.AddSqrt[T], Slopes: slopes, Curves: curves}
 }
 
-// Run implements rev.Kernel. It returns a *rev.DomainError if √x or its derivative is
+// sqrtRun is Run of Sqrt. It returns a *rev.DomainError if √x or its derivative is
 // not defined.
-func (k Sqrt[T]) Run(p rev.Pass[Sqrt[T]]) error {
-	return elementwise.Run(&sqrtFunction, k, p)
+func sqrtRun[T rev.Real](k *Sqrt[T], p *rev.Pass[Sqrt[T]]) error {
+	return elementwise.Run(&sqrtFunction, *k, *p)
 }

@@ -73,7 +73,7 @@ func squareOf[T rev.Number]() elementwise.Pointwise[T] {
 	}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Square[T]) Run(p rev.Pass[Square[T]]) error {
-	return elementwise.Run(&squareFunction, k, p)
+// squareRun is Run of Square. It returns no error.
+func squareRun[T rev.Number](k *Square[T], p *rev.Pass[Square[T]]) error {
+	return elementwise.Run(&squareFunction, *k, *p)
 }

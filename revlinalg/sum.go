@@ -25,8 +25,8 @@ type Sum[T rev.Number] struct {
 	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {
+// sumRun is Run of Sum. It returns no error.
+func sumRun[T rev.Number](k *Sum[T], p *rev.Pass[Sum[T]]) error {
 	if k.Out != nil {
 		*k.Out += number.Signed(p.Sign(), vector.Sum(k.X))
 	}
@@ -42,10 +42,10 @@ func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {
 	return nil
 }
 
-// RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
+// sumRunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
 // secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
 // operands are not those of problems that lie at the same distances, it reads and writes other memory.
-func (k Sum[T]) RunEach(pass, second, secondPass any, n int) int {
+func sumRunEach[T rev.Number](k Sum[T], pass, second, secondPass any, n int) int {
 	p, next, q := *pass.(*rev.Pass[Sum[T]]), *second.(*Sum[T]), *secondPass.(*rev.Pass[Sum[T]])
 	switch {
 	case p.Tangent || number.IsFixed[T]() || number.IsComplex[T]():

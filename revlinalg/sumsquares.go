@@ -25,22 +25,22 @@ type SumSquares[T rev.Real] struct {
 	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k SumSquares[T]) Run(p rev.Pass[SumSquares[T]]) error {
+// sumSquaresRun is Run of SumSquares. It returns no error.
+func sumSquaresRun[T rev.Real](k *SumSquares[T], p *rev.Pass[SumSquares[T]]) error {
 	if k.Out != nil {
 		*k.Out += number.Signed(p.Sign(), vector.SumSquares(k.X))
 	}
 	if p.Adjoint || p.Tangent {
-		n, g, t, gt := k.norm(), p.G.norm(), p.T.norm(), p.GT.norm()
+		n, g, t, gt := sumSquaresNorm(*k), sumSquaresNorm(p.G), sumSquaresNorm(p.T), sumSquaresNorm(p.GT)
 		n.addSquaresDerivatives(p.Sign(), &g, &t, &gt)
 	}
 	return nil
 }
 
-// RunChecked implements rev.Checker. It finds Out.
-func (k SumSquares[T]) RunChecked(back bool) error {
+// sumSquaresRunChecked is RunChecked of SumSquares. It finds Out.
+func sumSquaresRunChecked[T rev.Real](k SumSquares[T], back bool) error {
 	if !number.IsFixed[T]() {
-		return k.Run(rev.Pass[SumSquares[T]]{Back: back})
+		return sumSquaresRun(&k, &rev.Pass[SumSquares[T]]{Back: back})
 	}
 	sign := signOf(back)
 	if q := (*SumSquares[fixed.Q43])(unsafe.Pointer(&k)); k.Out != nil && !vector.AddChecked(q.Out, sign, vector.ExactSquares(&q.X)) {
@@ -49,7 +49,7 @@ func (k SumSquares[T]) RunChecked(back bool) error {
 	return nil
 }
 
-func (k SumSquares[T]) norm() norm[T] { return normOf(k.Out, k.X) }
+func sumSquaresNorm[T rev.Real](k SumSquares[T]) norm[T] { return normOf(k.Out, k.X) }
 
 // addSquaresDerivatives adds the derivatives of the sum of squares.
 func (k *norm[T]) addSquaresDerivatives(sign int, g, t, gt *norm[T]) {

@@ -102,17 +102,17 @@ type SVD[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel.
-func (k SVD[T]) Run(p rev.Pass[SVD[T]]) error {
+// svdRun is Run of SVD.
+func svdRun[T rev.Float](k *SVD[T], p *rev.Pass[SVD[T]]) error {
 	w := workspace.Get[*svdWork[T]]()
 	defer workspace.Put(w)
 	g, t, gt := &p.G, &p.T, &p.GT
-	second := gt.A.Data != nil && (g.hasResult() || gt.hasResult())
-	vectors := t.hasVectors() || second && (g.hasVectors() || gt.hasVectors())
-	tangent := t.A.Data != nil && (t.hasResult() || second)
-	gradient := g.A.Data != nil && g.hasResult()
-	all := k.hasVectors() || tangent || gradient || second
-	alone := k.S.Data != nil && !k.hasVectors()
+	second := gt.A.Data != nil && (svdHasResult(g) || svdHasResult(gt))
+	vectors := svdHasVectors(t) || second && (svdHasVectors(g) || svdHasVectors(gt))
+	tangent := t.A.Data != nil && (svdHasResult(t) || second)
+	gradient := g.A.Data != nil && svdHasResult(g)
+	all := svdHasVectors(k) || tangent || gradient || second
+	alone := k.S.Data != nil && !svdHasVectors(k)
 	if w.workers = k.Workers; !p.Back || !w.has(k.A, all, alone) {
 		if err := w.decompose(k.A, all, alone); err != nil {
 			return err
@@ -139,22 +139,22 @@ func (k SVD[T]) Run(p rev.Pass[SVD[T]]) error {
 	}
 	sign := T(p.Sign())
 	if tangent {
-		t.add(sign, w.du, w.ds, w.dv)
+		svdAdd(t, sign, w.du, w.ds, w.dv)
 	}
 	if alone {
 		vector.AddElements(&k.S, 0, sign, w.alone)
 		return nil
 	}
-	k.add(sign, w.u, w.s, w.v)
+	svdAdd(k, sign, w.u, w.s, w.v)
 	return nil
 }
 
-// hasVectors reports whether U or V is there, and hasResult whether S, too.
-func (k *SVD[T]) hasVectors() bool { return k.U.Data != nil || k.V.Data != nil }
-func (k *SVD[T]) hasResult() bool  { return k.S.Data != nil || k.hasVectors() }
+// svdHasVectors reports whether U or V is there, and hasResult whether S, too.
+func svdHasVectors[T rev.Float](k *SVD[T]) bool { return k.U.Data != nil || k.V.Data != nil }
+func svdHasResult[T rev.Float](k *SVD[T]) bool  { return k.S.Data != nil || svdHasVectors(k) }
 
-// add adds alpha times the vectors and values.
-func (k *SVD[T]) add(alpha T, u rev.General[T], s []T, v rev.General[T]) {
+// svdAdd adds alpha times the vectors and values.
+func svdAdd[T rev.Float](k *SVD[T], alpha T, u rev.General[T], s []T, v rev.General[T]) {
 	addMatrix(k.U, alpha, u)
 	if k.S.Data != nil {
 		vector.AddElements(&k.S, 0, alpha, s)
@@ -330,7 +330,7 @@ func (w *svdWork[T]) setGradient(g *SVD[T]) error {
 	w.ku, w.kv, w.m = zeros(w.ku, r, r), zeros(w.kv, r, r), zeros(w.m, r, r)
 	w.z, w.n = zeros(w.z, m, r), zeros(w.n, n, r)
 	w.um = zeros(w.um, m, r)
-	if !g.hasResult() {
+	if !svdHasResult(g) {
 		return nil
 	}
 	if err := w.setOutside(w.z, w.ku, w.u, g.U); err != nil {

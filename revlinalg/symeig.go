@@ -95,15 +95,15 @@ func NewSymEig(w *mat.VecDense, v *mat.Dense, a *mat.SymDense) SymEig[float64] {
 	return SymEig[float64]{W: rev.ViewVec(w), V: rev.ViewDense(v), A: rev.ViewSym(a)}
 }
 
-// Run implements rev.Kernel.
-func (k SymEig[T]) Run(p rev.Pass[SymEig[T]]) error {
+// symEigRun is Run of SymEig.
+func symEigRun[T rev.Float](k *SymEig[T], p *rev.Pass[SymEig[T]]) error {
 	w := workspace.Get[*eigen[T]]()
 	defer workspace.Put(w)
 	g, t, gt := &p.G, &p.T, &p.GT
-	second := gt.A.Data != nil && (g.hasResult() || gt.hasResult())
+	second := gt.A.Data != nil && (symEigHasResult(g) || symEigHasResult(gt))
 	vectors := t.V.Data != nil || second
 	tangent := t.A.Data != nil && (vectors || t.W.Data != nil)
-	gradient := g.A.Data != nil && g.hasResult()
+	gradient := g.A.Data != nil && symEigHasResult(g)
 	all := k.V.Data != nil || tangent || gradient || second
 	if w.workers = k.Workers; !p.Back || !w.has(k.A, all, k.V.Data != nil) {
 		if err := w.decompose(k.A, all, k.V.Data != nil); err != nil {
@@ -131,17 +131,17 @@ func (k SymEig[T]) Run(p rev.Pass[SymEig[T]]) error {
 	}
 	sign := T(p.Sign())
 	if tangent {
-		t.add(sign, w.dw, w.dv)
+		symEigAdd(t, sign, w.dw, w.dv)
 	}
-	k.add(sign, w.w, w.v)
+	symEigAdd(k, sign, w.w, w.v)
 	return nil
 }
 
-// hasResult reports whether W or V is there.
-func (k *SymEig[T]) hasResult() bool { return k.W.Data != nil || k.V.Data != nil }
+// symEigHasResult reports whether W or V is there.
+func symEigHasResult[T rev.Float](k *SymEig[T]) bool { return k.W.Data != nil || k.V.Data != nil }
 
-// add adds values and vectors.
-func (k *SymEig[T]) add(sign T, w []T, v rev.General[T]) {
+// symEigAdd adds values and vectors.
+func symEigAdd[T rev.Float](k *SymEig[T], sign T, w []T, v rev.General[T]) {
 	if k.W.Data != nil {
 		vector.AddElements(&k.W, 0, sign, w)
 	}

@@ -68,7 +68,7 @@ func tanLoops[T rev.Float]() elementwise.Loops[T] {
 	}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Tan[T]) Run(p rev.Pass[Tan[T]]) error {
-	return elementwise.Run(&tanFunction, k, p)
+// tanRun is Run of Tan. It returns no error.
+func tanRun[T rev.Real](k *Tan[T], p *rev.Pass[Tan[T]]) error {
+	return elementwise.Run(&tanFunction, *k, *p)
 }

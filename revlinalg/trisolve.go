@@ -69,8 +69,8 @@ func NewTriSolve(x *mat.Dense, a mat.Triangular, b *mat.Dense) TriSolve[float64]
 	return k
 }
 
-// Run implements rev.Kernel.
-func (k TriSolve[T]) Run(p rev.Pass[TriSolve[T]]) error {
+// triSolveRun is Run of TriSolve.
+func triSolveRun[T rev.Float](k *TriSolve[T], p *rev.Pass[TriSolve[T]]) error {
 	checkLayout[TriSolve[T]]("A", "upper triangular", k.Upper, p.G.Upper, p.T.Upper, p.GT.Upper)
 	checkLayout[TriSolve[T]]("A", "transposed", k.TransA, p.G.TransA, p.T.TransA, p.GT.TransA)
 	for i := range k.A.Rows {
@@ -79,14 +79,14 @@ func (k TriSolve[T]) Run(p rev.Pass[TriSolve[T]]) error {
 		}
 	}
 	s := workspace.Get[*triangularSystem[T]]()
-	s.k = k
-	solveSystem(s, T(p.Sign()), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
+	s.k = *k
+	solveSystem(s, T(p.Sign()), triSolveEquation(k), triSolveEquation(&p.G), triSolveEquation(&p.T), triSolveEquation(&p.GT))
 	s.k = TriSolve[T]{}
 	workspace.Put(s)
 	return nil
 }
 
-func (k *TriSolve[T]) equation() equation[T] { return equation[T]{k.X, k.A, k.B} }
+func triSolveEquation[T rev.Float](k *TriSolve[T]) equation[T] { return equation[T]{k.X, k.A, k.B} }
 
 // A triangularSystem is the system of TriSolve.
 type triangularSystem[T rev.Float] struct {

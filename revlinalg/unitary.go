@@ -124,19 +124,19 @@ func asColumn[T any](x rev.Vector[T]) rev.General[T] {
 	return rev.General[T]{Rows: x.N, Cols: 1, Data: x.Data, Stride: x.Inc}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Unitary[T]) Run(p rev.Pass[Unitary[T]]) error {
+// unitaryRun is Run of Unitary. It returns no error.
+func unitaryRun[T rev.Real](k *Unitary[T], p *rev.Pass[Unitary[T]]) error {
 	if k.X.Rows < 2 {
 		return nil
 	}
-	x, g, t, gt := k.operands(), p.G.operands(), p.T.operands(), p.GT.operands()
+	x, g, t, gt := unitaryFields(k), unitaryFields(&p.G), unitaryFields(&p.T), unitaryFields(&p.GT)
 	runUnitary(unitaryMethod{p.Back, p.Adjoint, p.Tangent, false}, k.Rectangular, k.Workers, &x, &g, &t, &gt)
 	return nil
 }
 
-// RunChecked implements rev.Checker. It finds elements of X that leave the range in a shear or a half turn, in the order
+// unitaryRunChecked is RunChecked of Unitary. It finds elements of X that leave the range in a shear or a half turn, in the order
 // of rotations, and of columns in these. Unless the norms of the columns exclude that, it rotates a copy in plain Go first.
-func (k Unitary[T]) RunChecked(back bool) error {
+func unitaryRunChecked[T rev.Real](k Unitary[T], back bool) error {
 	if x := number.As[rev.General[fixed.Q43]](k.X); number.IsFixed[T]() && !areShort(x) {
 		_ = parallel.Workers(k.Workers) // panics if it is negative
 		copied := rev.NewGeneral[fixed.Q43](x.Rows, x.Cols, nil)
@@ -145,7 +145,7 @@ func (k Unitary[T]) RunChecked(back bool) error {
 			return rev.Overflow[Unitary[T]]("X", i, j)
 		}
 	}
-	return k.Run(rev.Pass[Unitary[T]]{Back: back})
+	return unitaryRun(&k, &rev.Pass[Unitary[T]]{Back: back})
 }
 
 // areShort reports whether no column has a norm above 2¹⁸, so that no element leaves the range. 2¹⁹ would do for one
@@ -213,7 +213,7 @@ func rotateChecked(x rev.General[fixed.Q43], theta rev.Vector[fixed.Q43], m mesh
 	return -1, -1
 }
 
-func (k *Unitary[T]) operands() unitaryOperands[T] {
+func unitaryFields[T rev.Real](k *Unitary[T]) unitaryOperands[T] {
 	return unitaryOperands[T]{x: k.X, theta: k.Theta}
 }
 

@@ -26,8 +26,8 @@ type Variance[T rev.Real] struct {
 	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Variance[T]) Run(p rev.Pass[Variance[T]]) error {
+// varianceRun is Run of Variance. It returns no error.
+func varianceRun[T rev.Real](k *Variance[T], p *rev.Pass[Variance[T]]) error {
 	if k.Out != nil {
 		*k.Out += number.Signed(p.Sign(), covarianceOf(k.X, k.X))
 	}

@@ -27,9 +27,9 @@ type Where[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Where[T]) Run(p rev.Pass[Where[T]]) error {
-	choose(k, p, k.X.N, k.Workers)
+// whereRun is Run of Where. It returns no error.
+func whereRun[T rev.Real](k *Where[T], p *rev.Pass[Where[T]]) error {
+	choose(*k, *p, k.X.N, k.Workers)
 	return nil
 }
 

@@ -5,7 +5,10 @@ package revlinalg
 import (
 	"gonum.org/v1/gonum/blas/cblas128"
 	"gonum.org/v1/gonum/mat"
+	"revnum/fixed"
+	"revnum/internal/passkind"
 	"revnum/rev"
+	"unsafe"
 )
 
 // NewAbs returns the kernel that adds to y, over gonum's types, sharing their storage.
@@ -14,28 +17,107 @@ func NewAbs(y, x *mat.VecDense) Abs[float64] {
 }
 
 // Forward computes y_i += |x_i|.
-func (k Abs[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Abs[T]]{}) }
+func (k Abs[T]) Forward() {
+	_ = absCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= |x_i|.
-func (k Abs[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Abs[T]]{Back: true}) }
+func (k Abs[T]) Inverse() {
+	_ = absCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= |x_i| and x̄ += sign(x)·ȳ.
 func (k Abs[T]) Adjoint(g Abs[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Abs[T]]{Back: true, Adjoint: true, G: g})
+	_ = absCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += |x_i| and ẏ += sign(x)·ẋ.
-func (k Abs[T]) Tangent(t Abs[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Abs[T]]{Tangent: true, T: t}) }
+func (k Abs[T]) Tangent(t Abs[T]) {
+	_ = absCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= sign(x)·ẋ and ġx += sign(x)·ġy.
 func (k Abs[T]) AdjointTangent(g, t, gt Abs[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Abs[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = absCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Abs[T]) check(g, t *Abs[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Abs[T]) Run(p rev.Pass[Abs[T]]) error {
+	return absCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// absCall makes a pass of a *Abs.
+//
+//go:noinline
+func absCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return absRunForward((*Abs[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return absRunForward((*Abs[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return absRunForward((*Abs[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return absRunInverse((*Abs[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return absRunInverse((*Abs[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return absRunInverse((*Abs[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return absRunAdjoint((*Abs[float64])(k), (*Abs[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return absRunAdjoint((*Abs[float32])(k), (*Abs[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return absRunAdjoint((*Abs[fixed.Q43])(k), (*Abs[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return absRunTangent((*Abs[float64])(k), (*Abs[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return absRunTangent((*Abs[float32])(k), (*Abs[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return absRunTangent((*Abs[fixed.Q43])(k), (*Abs[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return absRunAdjointTangent((*Abs[float64])(k), (*Abs[float64])(g), (*Abs[float64])(t), (*Abs[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return absRunAdjointTangent((*Abs[float32])(k), (*Abs[float32])(g), (*Abs[float32])(t), (*Abs[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return absRunAdjointTangent((*Abs[fixed.Q43])(k), (*Abs[fixed.Q43])(g), (*Abs[fixed.Q43])(t), (*Abs[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return absRun((*Abs[float64])(k), (*rev.Pass[Abs[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return absRun((*Abs[float32])(k), (*rev.Pass[Abs[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return absRun((*Abs[fixed.Q43])(k), (*rev.Pass[Abs[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func absRunForward[T rev.Real](k *Abs[T]) error {
+	absCheck(k, nil, nil)
+	return absRun(k, &rev.Pass[Abs[T]]{})
+}
+
+func absRunInverse[T rev.Real](k *Abs[T]) error {
+	absCheck(k, nil, nil)
+	return absRun(k, &rev.Pass[Abs[T]]{Back: true})
+}
+
+func absRunAdjoint[T rev.Real](k, g *Abs[T]) error {
+	absCheck(k, g, nil)
+	return absRun(k, &rev.Pass[Abs[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func absRunTangent[T rev.Real](k, t *Abs[T]) error {
+	absCheck(k, nil, t)
+	return absRun(k, &rev.Pass[Abs[T]]{Tangent: true, T: *t})
+}
+
+func absRunAdjointTangent[T rev.Real](k, g, t, gt *Abs[T]) error {
+	rev.Check(k, g, t, gt)
+	return absRun(k, &rev.Pass[Abs[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// absCheck is rev.Check for a pass without second derivatives.
+func absCheck[T rev.Real](k, g, t *Abs[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -58,32 +140,128 @@ func NewAffine(y *mat.VecDense, w *mat.Dense, x, b *mat.VecDense) Affine[float64
 }
 
 // Forward computes Y += W·X + B.
-func (k Affine[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Affine[T]]{}) }
+func (k Affine[T]) Forward() {
+	_ = affineCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Y -= W·X + B.
-func (k Affine[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Affine[T]]{Back: true}) }
+func (k Affine[T]) Inverse() {
+	_ = affineCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Y -= W·X + B, W̄ += ȳ·xᵀ, x̄ += Wᵀ·ȳ and b̄ += ȳ.
 func (k Affine[T]) Adjoint(g Affine[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Affine[T]]{Back: true, Adjoint: true, G: g})
+	_ = affineCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Y += W·X + B and ẏ += Ẇ·x + W·ẋ + ḃ.
 func (k Affine[T]) Tangent(t Affine[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Affine[T]]{Tangent: true, T: t})
+	_ = affineCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= Ẇ·x + W·ẋ + ḃ, ġW += ġy·xᵀ + ȳ·ẋᵀ, ġx +=
 // Wᵀ·ġy + Ẇᵀ·ȳ and ġb += ġy.
 func (k Affine[T]) AdjointTangent(g, t, gt Affine[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Affine[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = affineCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Affine[T]) check(g, t *Affine[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Affine[T]) Run(p rev.Pass[Affine[T]]) error {
+	return affineCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// affineCall makes a pass of a *Affine.
+//
+//go:noinline
+func affineCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return affineRunForward((*Affine[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return affineRunForward((*Affine[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return affineRunForward((*Affine[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return affineRunInverse((*Affine[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return affineRunInverse((*Affine[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return affineRunInverse((*Affine[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return affineRunAdjoint((*Affine[float64])(k), (*Affine[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return affineRunAdjoint((*Affine[float32])(k), (*Affine[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return affineRunAdjoint((*Affine[fixed.Q43])(k), (*Affine[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return affineRunTangent((*Affine[float64])(k), (*Affine[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return affineRunTangent((*Affine[float32])(k), (*Affine[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return affineRunTangent((*Affine[fixed.Q43])(k), (*Affine[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return affineRunAdjointTangent((*Affine[float64])(k), (*Affine[float64])(g), (*Affine[float64])(t), (*Affine[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return affineRunAdjointTangent((*Affine[float32])(k), (*Affine[float32])(g), (*Affine[float32])(t), (*Affine[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return affineRunAdjointTangent((*Affine[fixed.Q43])(k), (*Affine[fixed.Q43])(g), (*Affine[fixed.Q43])(t), (*Affine[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return affineRun((*Affine[float64])(k), (*rev.Pass[Affine[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return affineRun((*Affine[float32])(k), (*rev.Pass[Affine[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return affineRun((*Affine[fixed.Q43])(k), (*rev.Pass[Affine[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func affineRunForward[T rev.Real](k *Affine[T]) error {
+	affineCheck(k, nil, nil)
+	return affineRun(k, &rev.Pass[Affine[T]]{})
+}
+
+func affineRunInverse[T rev.Real](k *Affine[T]) error {
+	affineCheck(k, nil, nil)
+	return affineRun(k, &rev.Pass[Affine[T]]{Back: true})
+}
+
+func affineRunAdjoint[T rev.Real](k, g *Affine[T]) error {
+	affineCheck(k, g, nil)
+	return affineRun(k, &rev.Pass[Affine[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func affineRunTangent[T rev.Real](k, t *Affine[T]) error {
+	affineCheck(k, nil, t)
+	return affineRun(k, &rev.Pass[Affine[T]]{Tangent: true, T: *t})
+}
+
+func affineRunAdjointTangent[T rev.Real](k, g, t, gt *Affine[T]) error {
+	rev.Check(k, g, t, gt)
+	return affineRun(k, &rev.Pass[Affine[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// RunChecked implements rev.Checker. It finds elements of Y.
+func (k Affine[T]) RunChecked(back bool) error {
+	return affineCallChecked(passkind.Of[T](), unsafe.Pointer(&k), back)
+}
+
+// affineCallChecked is RunChecked of a *Affine.
+//
+//go:noinline
+func affineCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
+	switch kind {
+	case passkind.Float64:
+		return affineRunChecked(*(*Affine[float64])(k), back)
+	case passkind.Float32:
+		return affineRunChecked(*(*Affine[float32])(k), back)
+	case passkind.Q43:
+		return affineRunChecked(*(*Affine[fixed.Q43])(k), back)
+	}
+	panic("no such numbers")
+}
+
+// affineCheck is rev.Check for a pass without second derivatives.
+func affineCheck[T rev.Real](k, g, t *Affine[T]) {
 	dimm := k.Y.N
 	dimn := k.W.Cols
 	k0, k1, k2, k3 := rev.VectorExtent(&k.Y, dimm, false), rev.MatrixExtent(&k.W, dimm, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.B, dimm, false)
@@ -104,41 +282,41 @@ func (k *Affine[T]) check(g, t *Affine[T]) {
 	}
 }
 
-// run makes a pass, with the sign of Run.
-func (k *Affine[T]) run(sign int, g, t, gt *Affine[T]) {
+// affineProducts makes a pass, with the sign of affineRun.
+func affineProducts[T rev.Real](k *Affine[T], sign int, g, t, gt *Affine[T]) {
 	if k.Y.Data != nil {
-		k.addProduct(sign, k.Y, k.W, k.X)
+		affineAddProduct(k, sign, k.Y, k.W, k.X)
 	}
 	if t.Y.Data != nil {
 		if t.W.Data != nil {
-			k.addProduct(sign, t.Y, t.W, k.X)
+			affineAddProduct(k, sign, t.Y, t.W, k.X)
 		}
 		if t.X.Data != nil {
-			k.addProduct(sign, t.Y, k.W, t.X)
+			affineAddProduct(k, sign, t.Y, k.W, t.X)
 		}
 	}
 	if g.Y.Data != nil {
 		if g.W.Data != nil {
-			k.addLeft(g.W, g.Y, k.X)
+			affineAddLeft(k, g.W, g.Y, k.X)
 		}
 		if g.X.Data != nil {
-			k.addRight(g.X, k.W, g.Y)
+			affineAddRight(k, g.X, k.W, g.Y)
 		}
 	}
 	if gt.Y.Data != nil {
 		if gt.W.Data != nil {
-			k.addLeft(gt.W, gt.Y, k.X)
+			affineAddLeft(k, gt.W, gt.Y, k.X)
 		}
 		if gt.X.Data != nil {
-			k.addRight(gt.X, k.W, gt.Y)
+			affineAddRight(k, gt.X, k.W, gt.Y)
 		}
 	}
 	if g.Y.Data != nil {
 		if t.X.Data != nil && gt.W.Data != nil {
-			k.addLeft(gt.W, g.Y, t.X)
+			affineAddLeft(k, gt.W, g.Y, t.X)
 		}
 		if t.W.Data != nil && gt.X.Data != nil {
-			k.addRight(gt.X, t.W, g.Y)
+			affineAddRight(k, gt.X, t.W, g.Y)
 		}
 	}
 }
@@ -149,35 +327,112 @@ func NewAtan2(z, x, y *mat.VecDense) Atan2[float64] {
 }
 
 // Forward computes z_i += atan2(x_i, y_i), or returns a *rev.DomainError.
-func (k Atan2[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Atan2[T]]{}) }
+func (k Atan2[T]) Forward() error {
+	return atan2Call(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes z_i -= atan2(x_i, y_i), or returns a *rev.DomainError.
-func (k Atan2[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Atan2[T]]{Back: true}) }
+func (k Atan2[T]) Inverse() error {
+	return atan2Call(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes z_i -= atan2(x_i, y_i), x̄ += y/r²·z̄ and ȳ -= x/r²·z̄, or returns a
 // *rev.DomainError.
 func (k Atan2[T]) Adjoint(g Atan2[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Atan2[T]]{Back: true, Adjoint: true, G: g})
+	return atan2Call(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes z_i += atan2(x_i, y_i) and ż += (y·ẋ - x·ẏ)/r², or returns a
 // *rev.DomainError.
 func (k Atan2[T]) Tangent(t Atan2[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Atan2[T]]{Tangent: true, T: t})
+	return atan2Call(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ż -= (y·ẋ - x·ẏ)/r², ġx += y/r²·ġz + ((x² -
 // y²)·ẏ - 2xy·ẋ)/r⁴·z̄ and ġy -= x/r²·ġz - ((x² - y²)·ẋ + 2xy·ẏ)/r⁴·z̄, or returns a
 // *rev.DomainError.
 func (k Atan2[T]) AdjointTangent(g, t, gt Atan2[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Atan2[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return atan2Call(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Atan2[T]) check(g, t *Atan2[T]) {
+// Run implements rev.Kernel. It returns a *rev.DomainError if atan2(x, y) or a
+// derivative that it needs is not defined.
+func (k Atan2[T]) Run(p rev.Pass[Atan2[T]]) error {
+	return atan2Call(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// atan2Call makes a pass of a *Atan2.
+//
+//go:noinline
+func atan2Call(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return atan2RunForward((*Atan2[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return atan2RunForward((*Atan2[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return atan2RunForward((*Atan2[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return atan2RunInverse((*Atan2[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return atan2RunInverse((*Atan2[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return atan2RunInverse((*Atan2[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return atan2RunAdjoint((*Atan2[float64])(k), (*Atan2[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return atan2RunAdjoint((*Atan2[float32])(k), (*Atan2[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return atan2RunAdjoint((*Atan2[fixed.Q43])(k), (*Atan2[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return atan2RunTangent((*Atan2[float64])(k), (*Atan2[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return atan2RunTangent((*Atan2[float32])(k), (*Atan2[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return atan2RunTangent((*Atan2[fixed.Q43])(k), (*Atan2[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return atan2RunAdjointTangent((*Atan2[float64])(k), (*Atan2[float64])(g), (*Atan2[float64])(t), (*Atan2[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return atan2RunAdjointTangent((*Atan2[float32])(k), (*Atan2[float32])(g), (*Atan2[float32])(t), (*Atan2[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return atan2RunAdjointTangent((*Atan2[fixed.Q43])(k), (*Atan2[fixed.Q43])(g), (*Atan2[fixed.Q43])(t), (*Atan2[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return atan2Run((*Atan2[float64])(k), (*rev.Pass[Atan2[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return atan2Run((*Atan2[float32])(k), (*rev.Pass[Atan2[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return atan2Run((*Atan2[fixed.Q43])(k), (*rev.Pass[Atan2[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func atan2RunForward[T rev.Real](k *Atan2[T]) error {
+	atan2Check(k, nil, nil)
+	return atan2Run(k, &rev.Pass[Atan2[T]]{})
+}
+
+func atan2RunInverse[T rev.Real](k *Atan2[T]) error {
+	atan2Check(k, nil, nil)
+	return atan2Run(k, &rev.Pass[Atan2[T]]{Back: true})
+}
+
+func atan2RunAdjoint[T rev.Real](k, g *Atan2[T]) error {
+	atan2Check(k, g, nil)
+	return atan2Run(k, &rev.Pass[Atan2[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func atan2RunTangent[T rev.Real](k, t *Atan2[T]) error {
+	atan2Check(k, nil, t)
+	return atan2Run(k, &rev.Pass[Atan2[T]]{Tangent: true, T: *t})
+}
+
+func atan2RunAdjointTangent[T rev.Real](k, g, t, gt *Atan2[T]) error {
+	rev.Check(k, g, t, gt)
+	return atan2Run(k, &rev.Pass[Atan2[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// atan2Check is rev.Check for a pass without second derivatives.
+func atan2Check[T rev.Real](k, g, t *Atan2[T]) {
 	dimn := k.Z.N
 	k0, k1, k2 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
@@ -201,32 +456,142 @@ func NewAxpy(y *mat.VecDense, alpha *float64, x *mat.VecDense) Axpy[float64] {
 }
 
 // Forward computes Y += α·X.
-func (k Axpy[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Axpy[T]]{}) }
+func (k Axpy[T]) Forward() {
+	_ = axpyCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Y -= α·X.
-func (k Axpy[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Axpy[T]]{Back: true}) }
+func (k Axpy[T]) Inverse() {
+	_ = axpyCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Y -= α·X, ᾱ += Σ conj(x_i)·ȳ_i and x̄ += conj(α)·ȳ.
 func (k Axpy[T]) Adjoint(g Axpy[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Axpy[T]]{Back: true, Adjoint: true, G: g})
+	_ = axpyCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Y += α·X and ẏ += α̇·x + α·ẋ.
 func (k Axpy[T]) Tangent(t Axpy[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Axpy[T]]{Tangent: true, T: t})
+	_ = axpyCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= α̇·x + α·ẋ, ġα += Σ conj(x_i)·ġy_i +
 // conj(ẋ_i)·ȳ_i and ġx += conj(α)·ġy + conj(α̇)·ȳ.
 func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Axpy[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = axpyCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Axpy[T]) check(g, t *Axpy[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
+	return axpyCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// axpyCall makes a pass of a *Axpy.
+//
+//go:noinline
+func axpyCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return axpyRunForward((*Axpy[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return axpyRunForward((*Axpy[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return axpyRunForward((*Axpy[fixed.Q43])(k))
+	case passkind.Forward + passkind.Complex128:
+		return axpyRunForward((*Axpy[complex128])(k))
+	case passkind.Inverse + passkind.Float64:
+		return axpyRunInverse((*Axpy[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return axpyRunInverse((*Axpy[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return axpyRunInverse((*Axpy[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Complex128:
+		return axpyRunInverse((*Axpy[complex128])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return axpyRunAdjoint((*Axpy[float64])(k), (*Axpy[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return axpyRunAdjoint((*Axpy[float32])(k), (*Axpy[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return axpyRunAdjoint((*Axpy[fixed.Q43])(k), (*Axpy[fixed.Q43])(g))
+	case passkind.Adjoint + passkind.Complex128:
+		return axpyRunAdjoint((*Axpy[complex128])(k), (*Axpy[complex128])(g))
+	case passkind.Tangent + passkind.Float64:
+		return axpyRunTangent((*Axpy[float64])(k), (*Axpy[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return axpyRunTangent((*Axpy[float32])(k), (*Axpy[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return axpyRunTangent((*Axpy[fixed.Q43])(k), (*Axpy[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Complex128:
+		return axpyRunTangent((*Axpy[complex128])(k), (*Axpy[complex128])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return axpyRunAdjointTangent((*Axpy[float64])(k), (*Axpy[float64])(g), (*Axpy[float64])(t), (*Axpy[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return axpyRunAdjointTangent((*Axpy[float32])(k), (*Axpy[float32])(g), (*Axpy[float32])(t), (*Axpy[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return axpyRunAdjointTangent((*Axpy[fixed.Q43])(k), (*Axpy[fixed.Q43])(g), (*Axpy[fixed.Q43])(t), (*Axpy[fixed.Q43])(gt))
+	case passkind.AdjointTangent + passkind.Complex128:
+		return axpyRunAdjointTangent((*Axpy[complex128])(k), (*Axpy[complex128])(g), (*Axpy[complex128])(t), (*Axpy[complex128])(gt))
+	case passkind.Checked + passkind.Float64:
+		return axpyRun((*Axpy[float64])(k), (*rev.Pass[Axpy[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return axpyRun((*Axpy[float32])(k), (*rev.Pass[Axpy[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return axpyRun((*Axpy[fixed.Q43])(k), (*rev.Pass[Axpy[fixed.Q43]])(g))
+	case passkind.Checked + passkind.Complex128:
+		return axpyRun((*Axpy[complex128])(k), (*rev.Pass[Axpy[complex128]])(g))
+	}
+	panic("no such numbers")
+}
+
+func axpyRunForward[T rev.Number](k *Axpy[T]) error {
+	axpyCheck(k, nil, nil)
+	return axpyRun(k, &rev.Pass[Axpy[T]]{})
+}
+
+func axpyRunInverse[T rev.Number](k *Axpy[T]) error {
+	axpyCheck(k, nil, nil)
+	return axpyRun(k, &rev.Pass[Axpy[T]]{Back: true})
+}
+
+func axpyRunAdjoint[T rev.Number](k, g *Axpy[T]) error {
+	axpyCheck(k, g, nil)
+	return axpyRun(k, &rev.Pass[Axpy[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func axpyRunTangent[T rev.Number](k, t *Axpy[T]) error {
+	axpyCheck(k, nil, t)
+	return axpyRun(k, &rev.Pass[Axpy[T]]{Tangent: true, T: *t})
+}
+
+func axpyRunAdjointTangent[T rev.Number](k, g, t, gt *Axpy[T]) error {
+	rev.Check(k, g, t, gt)
+	return axpyRun(k, &rev.Pass[Axpy[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// RunChecked implements rev.Checker. It finds elements of Y.
+func (k Axpy[T]) RunChecked(back bool) error {
+	return axpyCallChecked(passkind.Of[T](), unsafe.Pointer(&k), back)
+}
+
+// axpyCallChecked is RunChecked of a *Axpy.
+//
+//go:noinline
+func axpyCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
+	switch kind {
+	case passkind.Float64:
+		return axpyRunChecked(*(*Axpy[float64])(k), back)
+	case passkind.Float32:
+		return axpyRunChecked(*(*Axpy[float32])(k), back)
+	case passkind.Q43:
+		return axpyRunChecked(*(*Axpy[fixed.Q43])(k), back)
+	case passkind.Complex128:
+		return axpyRunChecked(*(*Axpy[complex128])(k), back)
+	}
+	panic("no such numbers")
+}
+
+// axpyCheck is rev.Check for a pass without second derivatives.
+func axpyCheck[T rev.Number](k, g, t *Axpy[T]) {
 	dimn := k.Y.N
 	k0, k1, k2 := rev.VectorExtent(&k.Y, dimn, false), rev.NumberExtent(k.Alpha, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
@@ -245,37 +610,98 @@ func (k *Axpy[T]) check(g, t *Axpy[T]) {
 }
 
 // Forward computes L += chol(A), or returns a *rev.NotPositiveDefiniteError.
-func (k Cholesky[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Cholesky[T]]{}) }
+func (k Cholesky[T]) Forward() error {
+	return choleskyCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes L -= chol(A), or returns a *rev.NotPositiveDefiniteError.
 func (k Cholesky[T]) Inverse() error {
-	k.check(nil, nil)
-	return k.Run(rev.Pass[Cholesky[T]]{Back: true})
+	return choleskyCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes L -= chol(A), and adds the gradient to the cotangent of A, or returns a
 // *rev.NotPositiveDefiniteError.
 func (k Cholesky[T]) Adjoint(g Cholesky[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Cholesky[T]]{Back: true, Adjoint: true, G: g})
+	return choleskyCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes L += chol(A), and adds the derivative to the tangent of L, or returns a
 // *rev.NotPositiveDefiniteError.
 func (k Cholesky[T]) Tangent(t Cholesky[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Cholesky[T]]{Tangent: true, T: t})
+	return choleskyCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangent of L, and adds the
 // tangent of the gradient to gt, or returns a *rev.NotPositiveDefiniteError.
 func (k Cholesky[T]) AdjointTangent(g, t, gt Cholesky[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Cholesky[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return choleskyCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Cholesky[T]) check(g, t *Cholesky[T]) {
+// Run implements rev.Kernel.
+func (k Cholesky[T]) Run(p rev.Pass[Cholesky[T]]) error {
+	return choleskyCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// choleskyCall makes a pass of a *Cholesky.
+//
+//go:noinline
+func choleskyCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return choleskyRunForward((*Cholesky[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return choleskyRunForward((*Cholesky[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return choleskyRunInverse((*Cholesky[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return choleskyRunInverse((*Cholesky[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return choleskyRunAdjoint((*Cholesky[float64])(k), (*Cholesky[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return choleskyRunAdjoint((*Cholesky[float32])(k), (*Cholesky[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return choleskyRunTangent((*Cholesky[float64])(k), (*Cholesky[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return choleskyRunTangent((*Cholesky[float32])(k), (*Cholesky[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return choleskyRunAdjointTangent((*Cholesky[float64])(k), (*Cholesky[float64])(g), (*Cholesky[float64])(t), (*Cholesky[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return choleskyRunAdjointTangent((*Cholesky[float32])(k), (*Cholesky[float32])(g), (*Cholesky[float32])(t), (*Cholesky[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return choleskyRun((*Cholesky[float64])(k), (*rev.Pass[Cholesky[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return choleskyRun((*Cholesky[float32])(k), (*rev.Pass[Cholesky[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func choleskyRunForward[T rev.Float](k *Cholesky[T]) error {
+	choleskyCheck(k, nil, nil)
+	return choleskyRun(k, &rev.Pass[Cholesky[T]]{})
+}
+
+func choleskyRunInverse[T rev.Float](k *Cholesky[T]) error {
+	choleskyCheck(k, nil, nil)
+	return choleskyRun(k, &rev.Pass[Cholesky[T]]{Back: true})
+}
+
+func choleskyRunAdjoint[T rev.Float](k, g *Cholesky[T]) error {
+	choleskyCheck(k, g, nil)
+	return choleskyRun(k, &rev.Pass[Cholesky[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func choleskyRunTangent[T rev.Float](k, t *Cholesky[T]) error {
+	choleskyCheck(k, nil, t)
+	return choleskyRun(k, &rev.Pass[Cholesky[T]]{Tangent: true, T: *t})
+}
+
+func choleskyRunAdjointTangent[T rev.Float](k, g, t, gt *Cholesky[T]) error {
+	rev.Check(k, g, t, gt)
+	return choleskyRun(k, &rev.Pass[Cholesky[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// choleskyCheck is rev.Check for a pass without second derivatives.
+func choleskyCheck[T rev.Float](k, g, t *Cholesky[T]) {
 	dimn := k.L.Rows
 	k0, k1 := rev.MatrixExtent(&k.L, dimn, dimn, false), rev.MatrixExtent(&k.A, dimn, dimn, false)
 	plain := k1.Apart(k0)
@@ -293,31 +719,107 @@ func (k *Cholesky[T]) check(g, t *Cholesky[T]) {
 }
 
 // Forward computes y_i += min(max(x_i, Lo), Hi).
-func (k Clip[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Clip[T]]{}) }
+func (k Clip[T]) Forward() {
+	_ = clipCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= min(max(x_i, Lo), Hi).
-func (k Clip[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Clip[T]]{Back: true}) }
+func (k Clip[T]) Inverse() {
+	_ = clipCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= min(max(x_i, Lo), Hi) and x̄ += s(x)·ȳ.
 func (k Clip[T]) Adjoint(g Clip[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Clip[T]]{Back: true, Adjoint: true, G: g})
+	_ = clipCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += min(max(x_i, Lo), Hi) and ẏ += s(x)·ẋ.
 func (k Clip[T]) Tangent(t Clip[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Clip[T]]{Tangent: true, T: t})
+	_ = clipCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= s(x)·ẋ and ġx += s(x)·ġy.
 func (k Clip[T]) AdjointTangent(g, t, gt Clip[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Clip[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = clipCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Clip[T]) check(g, t *Clip[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Clip[T]) Run(p rev.Pass[Clip[T]]) error {
+	return clipCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// clipCall makes a pass of a *Clip.
+//
+//go:noinline
+func clipCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return clipRunForward((*Clip[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return clipRunForward((*Clip[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return clipRunForward((*Clip[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return clipRunInverse((*Clip[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return clipRunInverse((*Clip[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return clipRunInverse((*Clip[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return clipRunAdjoint((*Clip[float64])(k), (*Clip[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return clipRunAdjoint((*Clip[float32])(k), (*Clip[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return clipRunAdjoint((*Clip[fixed.Q43])(k), (*Clip[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return clipRunTangent((*Clip[float64])(k), (*Clip[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return clipRunTangent((*Clip[float32])(k), (*Clip[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return clipRunTangent((*Clip[fixed.Q43])(k), (*Clip[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return clipRunAdjointTangent((*Clip[float64])(k), (*Clip[float64])(g), (*Clip[float64])(t), (*Clip[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return clipRunAdjointTangent((*Clip[float32])(k), (*Clip[float32])(g), (*Clip[float32])(t), (*Clip[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return clipRunAdjointTangent((*Clip[fixed.Q43])(k), (*Clip[fixed.Q43])(g), (*Clip[fixed.Q43])(t), (*Clip[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return clipRun((*Clip[float64])(k), (*rev.Pass[Clip[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return clipRun((*Clip[float32])(k), (*rev.Pass[Clip[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return clipRun((*Clip[fixed.Q43])(k), (*rev.Pass[Clip[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func clipRunForward[T rev.Real](k *Clip[T]) error {
+	clipCheck(k, nil, nil)
+	return clipRun(k, &rev.Pass[Clip[T]]{})
+}
+
+func clipRunInverse[T rev.Real](k *Clip[T]) error {
+	clipCheck(k, nil, nil)
+	return clipRun(k, &rev.Pass[Clip[T]]{Back: true})
+}
+
+func clipRunAdjoint[T rev.Real](k, g *Clip[T]) error {
+	clipCheck(k, g, nil)
+	return clipRun(k, &rev.Pass[Clip[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func clipRunTangent[T rev.Real](k, t *Clip[T]) error {
+	clipCheck(k, nil, t)
+	return clipRun(k, &rev.Pass[Clip[T]]{Tangent: true, T: *t})
+}
+
+func clipRunAdjointTangent[T rev.Real](k, g, t, gt *Clip[T]) error {
+	rev.Check(k, g, t, gt)
+	return clipRun(k, &rev.Pass[Clip[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// clipCheck is rev.Check for a pass without second derivatives.
+func clipCheck[T rev.Real](k, g, t *Clip[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -645,29 +1147,108 @@ func NewCos(y, x *mat.VecDense) Cos[float64] {
 }
 
 // Forward computes y_i += cos(x_i).
-func (k Cos[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Cos[T]]{}) }
+func (k Cos[T]) Forward() {
+	_ = cosCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= cos(x_i).
-func (k Cos[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Cos[T]]{Back: true}) }
+func (k Cos[T]) Inverse() {
+	_ = cosCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= cos(x_i) and x̄ -= sin(x)·ȳ.
 func (k Cos[T]) Adjoint(g Cos[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Cos[T]]{Back: true, Adjoint: true, G: g})
+	_ = cosCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += cos(x_i) and ẏ -= sin(x)·ẋ.
-func (k Cos[T]) Tangent(t Cos[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Cos[T]]{Tangent: true, T: t}) }
+func (k Cos[T]) Tangent(t Cos[T]) {
+	_ = cosCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
+}
 
 // AdjointTangent computes what Adjoint does, ẏ += sin(x)·ẋ and ġx -= sin(x)·ġy +
 // cos(x)·ẋ·ȳ.
 func (k Cos[T]) AdjointTangent(g, t, gt Cos[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Cos[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = cosCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Cos[T]) check(g, t *Cos[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Cos[T]) Run(p rev.Pass[Cos[T]]) error {
+	return cosCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// cosCall makes a pass of a *Cos.
+//
+//go:noinline
+func cosCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return cosRunForward((*Cos[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return cosRunForward((*Cos[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return cosRunForward((*Cos[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return cosRunInverse((*Cos[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return cosRunInverse((*Cos[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return cosRunInverse((*Cos[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return cosRunAdjoint((*Cos[float64])(k), (*Cos[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return cosRunAdjoint((*Cos[float32])(k), (*Cos[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return cosRunAdjoint((*Cos[fixed.Q43])(k), (*Cos[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return cosRunTangent((*Cos[float64])(k), (*Cos[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return cosRunTangent((*Cos[float32])(k), (*Cos[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return cosRunTangent((*Cos[fixed.Q43])(k), (*Cos[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return cosRunAdjointTangent((*Cos[float64])(k), (*Cos[float64])(g), (*Cos[float64])(t), (*Cos[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return cosRunAdjointTangent((*Cos[float32])(k), (*Cos[float32])(g), (*Cos[float32])(t), (*Cos[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return cosRunAdjointTangent((*Cos[fixed.Q43])(k), (*Cos[fixed.Q43])(g), (*Cos[fixed.Q43])(t), (*Cos[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return cosRun((*Cos[float64])(k), (*rev.Pass[Cos[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return cosRun((*Cos[float32])(k), (*rev.Pass[Cos[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return cosRun((*Cos[fixed.Q43])(k), (*rev.Pass[Cos[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func cosRunForward[T rev.Real](k *Cos[T]) error {
+	cosCheck(k, nil, nil)
+	return cosRun(k, &rev.Pass[Cos[T]]{})
+}
+
+func cosRunInverse[T rev.Real](k *Cos[T]) error {
+	cosCheck(k, nil, nil)
+	return cosRun(k, &rev.Pass[Cos[T]]{Back: true})
+}
+
+func cosRunAdjoint[T rev.Real](k, g *Cos[T]) error {
+	cosCheck(k, g, nil)
+	return cosRun(k, &rev.Pass[Cos[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func cosRunTangent[T rev.Real](k, t *Cos[T]) error {
+	cosCheck(k, nil, t)
+	return cosRun(k, &rev.Pass[Cos[T]]{Tangent: true, T: *t})
+}
+
+func cosRunAdjointTangent[T rev.Real](k, g, t, gt *Cos[T]) error {
+	rev.Check(k, g, t, gt)
+	return cosRun(k, &rev.Pass[Cos[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// cosCheck is rev.Check for a pass without second derivatives.
+func cosCheck[T rev.Real](k, g, t *Cos[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -691,32 +1272,108 @@ func NewCovariance(c, x *mat.Dense) Covariance[float64] {
 }
 
 // Forward computes C += Zᵀ·Z/(n-1).
-func (k Covariance[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Covariance[T]]{}) }
+func (k Covariance[T]) Forward() {
+	_ = covarianceCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes C -= Zᵀ·Z/(n-1).
-func (k Covariance[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Covariance[T]]{Back: true}) }
+func (k Covariance[T]) Inverse() {
+	_ = covarianceCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes C -= Zᵀ·Z/(n-1) and X̄ += Z·(C̄ + C̄ᵀ)/(n-1).
 func (k Covariance[T]) Adjoint(g Covariance[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Covariance[T]]{Back: true, Adjoint: true, G: g})
+	_ = covarianceCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes C += Zᵀ·Z/(n-1) and Ċ += (Żᵀ·Z + Zᵀ·Ż)/(n-1).
 func (k Covariance[T]) Tangent(t Covariance[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Covariance[T]]{Tangent: true, T: t})
+	_ = covarianceCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ċ -= (Żᵀ·Z + Zᵀ·Ż)/(n-1) and ġX += (Z·(ġC +
 // ġCᵀ) + Ż·(C̄ + C̄ᵀ))/(n-1).
 func (k Covariance[T]) AdjointTangent(g, t, gt Covariance[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Covariance[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = covarianceCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Covariance[T]) check(g, t *Covariance[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Covariance[T]) Run(p rev.Pass[Covariance[T]]) error {
+	return covarianceCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// covarianceCall makes a pass of a *Covariance.
+//
+//go:noinline
+func covarianceCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return covarianceRunForward((*Covariance[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return covarianceRunForward((*Covariance[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return covarianceRunForward((*Covariance[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return covarianceRunInverse((*Covariance[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return covarianceRunInverse((*Covariance[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return covarianceRunInverse((*Covariance[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return covarianceRunAdjoint((*Covariance[float64])(k), (*Covariance[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return covarianceRunAdjoint((*Covariance[float32])(k), (*Covariance[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return covarianceRunAdjoint((*Covariance[fixed.Q43])(k), (*Covariance[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return covarianceRunTangent((*Covariance[float64])(k), (*Covariance[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return covarianceRunTangent((*Covariance[float32])(k), (*Covariance[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return covarianceRunTangent((*Covariance[fixed.Q43])(k), (*Covariance[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return covarianceRunAdjointTangent((*Covariance[float64])(k), (*Covariance[float64])(g), (*Covariance[float64])(t), (*Covariance[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return covarianceRunAdjointTangent((*Covariance[float32])(k), (*Covariance[float32])(g), (*Covariance[float32])(t), (*Covariance[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return covarianceRunAdjointTangent((*Covariance[fixed.Q43])(k), (*Covariance[fixed.Q43])(g), (*Covariance[fixed.Q43])(t), (*Covariance[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return covarianceRun((*Covariance[float64])(k), (*rev.Pass[Covariance[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return covarianceRun((*Covariance[float32])(k), (*rev.Pass[Covariance[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return covarianceRun((*Covariance[fixed.Q43])(k), (*rev.Pass[Covariance[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func covarianceRunForward[T rev.Real](k *Covariance[T]) error {
+	covarianceCheck(k, nil, nil)
+	return covarianceRun(k, &rev.Pass[Covariance[T]]{})
+}
+
+func covarianceRunInverse[T rev.Real](k *Covariance[T]) error {
+	covarianceCheck(k, nil, nil)
+	return covarianceRun(k, &rev.Pass[Covariance[T]]{Back: true})
+}
+
+func covarianceRunAdjoint[T rev.Real](k, g *Covariance[T]) error {
+	covarianceCheck(k, g, nil)
+	return covarianceRun(k, &rev.Pass[Covariance[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func covarianceRunTangent[T rev.Real](k, t *Covariance[T]) error {
+	covarianceCheck(k, nil, t)
+	return covarianceRun(k, &rev.Pass[Covariance[T]]{Tangent: true, T: *t})
+}
+
+func covarianceRunAdjointTangent[T rev.Real](k, g, t, gt *Covariance[T]) error {
+	rev.Check(k, g, t, gt)
+	return covarianceRun(k, &rev.Pass[Covariance[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// covarianceCheck is rev.Check for a pass without second derivatives.
+func covarianceCheck[T rev.Real](k, g, t *Covariance[T]) {
 	dimk := k.C.Rows
 	dimn := k.X.Rows
 	k0, k1 := rev.MatrixExtent(&k.C, dimk, dimk, false), rev.MatrixExtent(&k.X, dimn, dimk, false)
@@ -740,32 +1397,108 @@ func NewCross(z, x, y *mat.Dense) Cross[float64] {
 }
 
 // Forward computes Z_i += X_i × Y_i.
-func (k Cross[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Cross[T]]{}) }
+func (k Cross[T]) Forward() {
+	_ = crossCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Z_i -= X_i × Y_i.
-func (k Cross[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Cross[T]]{Back: true}) }
+func (k Cross[T]) Inverse() {
+	_ = crossCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Z_i -= X_i × Y_i, X̄_i += Y_i × Z̄_i and Ȳ_i += Z̄_i × X_i.
 func (k Cross[T]) Adjoint(g Cross[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Cross[T]]{Back: true, Adjoint: true, G: g})
+	_ = crossCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Z_i += X_i × Y_i and Ż_i += Ẋ_i × Y_i + X_i × Ẏ_i.
 func (k Cross[T]) Tangent(t Cross[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Cross[T]]{Tangent: true, T: t})
+	_ = crossCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ż_i -= Ẋ_i × Y_i + X_i × Ẏ_i, ĠX_i += Y_i ×
 // ĠZ_i + Ẏ_i × Z̄_i and ĠY_i += ĠZ_i × X_i + Z̄_i × Ẋ_i.
 func (k Cross[T]) AdjointTangent(g, t, gt Cross[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Cross[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = crossCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Cross[T]) check(g, t *Cross[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Cross[T]) Run(p rev.Pass[Cross[T]]) error {
+	return crossCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// crossCall makes a pass of a *Cross.
+//
+//go:noinline
+func crossCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return crossRunForward((*Cross[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return crossRunForward((*Cross[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return crossRunForward((*Cross[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return crossRunInverse((*Cross[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return crossRunInverse((*Cross[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return crossRunInverse((*Cross[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return crossRunAdjoint((*Cross[float64])(k), (*Cross[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return crossRunAdjoint((*Cross[float32])(k), (*Cross[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return crossRunAdjoint((*Cross[fixed.Q43])(k), (*Cross[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return crossRunTangent((*Cross[float64])(k), (*Cross[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return crossRunTangent((*Cross[float32])(k), (*Cross[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return crossRunTangent((*Cross[fixed.Q43])(k), (*Cross[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return crossRunAdjointTangent((*Cross[float64])(k), (*Cross[float64])(g), (*Cross[float64])(t), (*Cross[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return crossRunAdjointTangent((*Cross[float32])(k), (*Cross[float32])(g), (*Cross[float32])(t), (*Cross[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return crossRunAdjointTangent((*Cross[fixed.Q43])(k), (*Cross[fixed.Q43])(g), (*Cross[fixed.Q43])(t), (*Cross[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return crossRun(*(*Cross[float64])(k), *(*rev.Pass[Cross[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return crossRun(*(*Cross[float32])(k), *(*rev.Pass[Cross[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return crossRun(*(*Cross[fixed.Q43])(k), *(*rev.Pass[Cross[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func crossRunForward[T rev.Real](k *Cross[T]) error {
+	crossCheck(k, nil, nil)
+	return crossRun(*k, rev.Pass[Cross[T]]{})
+}
+
+func crossRunInverse[T rev.Real](k *Cross[T]) error {
+	crossCheck(k, nil, nil)
+	return crossRun(*k, rev.Pass[Cross[T]]{Back: true})
+}
+
+func crossRunAdjoint[T rev.Real](k, g *Cross[T]) error {
+	crossCheck(k, g, nil)
+	return crossRun(*k, rev.Pass[Cross[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func crossRunTangent[T rev.Real](k, t *Cross[T]) error {
+	crossCheck(k, nil, t)
+	return crossRun(*k, rev.Pass[Cross[T]]{Tangent: true, T: *t})
+}
+
+func crossRunAdjointTangent[T rev.Real](k, g, t, gt *Cross[T]) error {
+	rev.Check(k, g, t, gt)
+	return crossRun(*k, rev.Pass[Cross[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// crossCheck is rev.Check for a pass without second derivatives.
+func crossCheck[T rev.Real](k, g, t *Cross[T]) {
 	dimn := k.Z.Rows
 	k0, k1, k2 := rev.MatrixExtent(&k.Z, dimn, 3, false), rev.MatrixExtent(&k.X, dimn, 3, false), rev.MatrixExtent(&k.Y, dimn, 3, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
@@ -783,42 +1516,41 @@ func (k *Cross[T]) check(g, t *Cross[T]) {
 	}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Cross[T]) Run(p rev.Pass[Cross[T]]) error {
+func crossRun[T rev.Real](k Cross[T], p rev.Pass[Cross[T]]) error {
 	sign, g, t, gt := p.Sign(), &p.G, &p.T, &p.GT
 	if k.Z.Data != nil {
-		k.addProduct(sign, k.Z, k.X, k.Y)
+		crossAddProduct(&k, sign, k.Z, k.X, k.Y)
 	}
 	if t.Z.Data != nil {
 		if t.X.Data != nil {
-			k.addProduct(sign, t.Z, t.X, k.Y)
+			crossAddProduct(&k, sign, t.Z, t.X, k.Y)
 		}
 		if t.Y.Data != nil {
-			k.addProduct(sign, t.Z, k.X, t.Y)
+			crossAddProduct(&k, sign, t.Z, k.X, t.Y)
 		}
 	}
 	if g.Z.Data != nil {
 		if g.X.Data != nil {
-			k.addLeft(g.X, g.Z, k.Y)
+			crossAddLeft(&k, g.X, g.Z, k.Y)
 		}
 		if g.Y.Data != nil {
-			k.addRight(g.Y, k.X, g.Z)
+			crossAddRight(&k, g.Y, k.X, g.Z)
 		}
 	}
 	if gt.Z.Data != nil {
 		if gt.X.Data != nil {
-			k.addLeft(gt.X, gt.Z, k.Y)
+			crossAddLeft(&k, gt.X, gt.Z, k.Y)
 		}
 		if gt.Y.Data != nil {
-			k.addRight(gt.Y, k.X, gt.Z)
+			crossAddRight(&k, gt.Y, k.X, gt.Z)
 		}
 	}
 	if g.Z.Data != nil {
 		if t.Y.Data != nil && gt.X.Data != nil {
-			k.addLeft(gt.X, g.Z, t.Y)
+			crossAddLeft(&k, gt.X, g.Z, t.Y)
 		}
 		if t.X.Data != nil && gt.Y.Data != nil {
-			k.addRight(gt.Y, t.X, g.Z)
+			crossAddRight(&k, gt.Y, t.X, g.Z)
 		}
 	}
 	return nil
@@ -830,31 +1562,119 @@ func NewCumSum(y, x *mat.VecDense) CumSum[float64] {
 }
 
 // Forward computes y_i += Σ_{j≤i} x_j.
-func (k CumSum[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[CumSum[T]]{}) }
+func (k CumSum[T]) Forward() {
+	_ = cumSumCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= Σ_{j≤i} x_j.
-func (k CumSum[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[CumSum[T]]{Back: true}) }
+func (k CumSum[T]) Inverse() {
+	_ = cumSumCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= Σ_{j≤i} x_j and x̄_i += Σ_{j≥i} ȳ_j.
 func (k CumSum[T]) Adjoint(g CumSum[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[CumSum[T]]{Back: true, Adjoint: true, G: g})
+	_ = cumSumCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += Σ_{j≤i} x_j and ẏ_i += Σ_{j≤i} ẋ_j.
 func (k CumSum[T]) Tangent(t CumSum[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[CumSum[T]]{Tangent: true, T: t})
+	_ = cumSumCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ_i -= Σ_{j≤i} ẋ_j and ġx_i += Σ_{j≥i} ġy_j.
 func (k CumSum[T]) AdjointTangent(g, t, gt CumSum[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[CumSum[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = cumSumCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *CumSum[T]) check(g, t *CumSum[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k CumSum[T]) Run(p rev.Pass[CumSum[T]]) error {
+	return cumSumCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// cumSumCall makes a pass of a *CumSum.
+//
+//go:noinline
+func cumSumCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return cumSumRunForward((*CumSum[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return cumSumRunForward((*CumSum[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return cumSumRunForward((*CumSum[fixed.Q43])(k))
+	case passkind.Forward + passkind.Complex128:
+		return cumSumRunForward((*CumSum[complex128])(k))
+	case passkind.Inverse + passkind.Float64:
+		return cumSumRunInverse((*CumSum[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return cumSumRunInverse((*CumSum[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return cumSumRunInverse((*CumSum[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Complex128:
+		return cumSumRunInverse((*CumSum[complex128])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return cumSumRunAdjoint((*CumSum[float64])(k), (*CumSum[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return cumSumRunAdjoint((*CumSum[float32])(k), (*CumSum[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return cumSumRunAdjoint((*CumSum[fixed.Q43])(k), (*CumSum[fixed.Q43])(g))
+	case passkind.Adjoint + passkind.Complex128:
+		return cumSumRunAdjoint((*CumSum[complex128])(k), (*CumSum[complex128])(g))
+	case passkind.Tangent + passkind.Float64:
+		return cumSumRunTangent((*CumSum[float64])(k), (*CumSum[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return cumSumRunTangent((*CumSum[float32])(k), (*CumSum[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return cumSumRunTangent((*CumSum[fixed.Q43])(k), (*CumSum[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Complex128:
+		return cumSumRunTangent((*CumSum[complex128])(k), (*CumSum[complex128])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return cumSumRunAdjointTangent((*CumSum[float64])(k), (*CumSum[float64])(g), (*CumSum[float64])(t), (*CumSum[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return cumSumRunAdjointTangent((*CumSum[float32])(k), (*CumSum[float32])(g), (*CumSum[float32])(t), (*CumSum[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return cumSumRunAdjointTangent((*CumSum[fixed.Q43])(k), (*CumSum[fixed.Q43])(g), (*CumSum[fixed.Q43])(t), (*CumSum[fixed.Q43])(gt))
+	case passkind.AdjointTangent + passkind.Complex128:
+		return cumSumRunAdjointTangent((*CumSum[complex128])(k), (*CumSum[complex128])(g), (*CumSum[complex128])(t), (*CumSum[complex128])(gt))
+	case passkind.Checked + passkind.Float64:
+		return cumSumRun((*CumSum[float64])(k), (*rev.Pass[CumSum[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return cumSumRun((*CumSum[float32])(k), (*rev.Pass[CumSum[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return cumSumRun((*CumSum[fixed.Q43])(k), (*rev.Pass[CumSum[fixed.Q43]])(g))
+	case passkind.Checked + passkind.Complex128:
+		return cumSumRun((*CumSum[complex128])(k), (*rev.Pass[CumSum[complex128]])(g))
+	}
+	panic("no such numbers")
+}
+
+func cumSumRunForward[T rev.Number](k *CumSum[T]) error {
+	cumSumCheck(k, nil, nil)
+	return cumSumRun(k, &rev.Pass[CumSum[T]]{})
+}
+
+func cumSumRunInverse[T rev.Number](k *CumSum[T]) error {
+	cumSumCheck(k, nil, nil)
+	return cumSumRun(k, &rev.Pass[CumSum[T]]{Back: true})
+}
+
+func cumSumRunAdjoint[T rev.Number](k, g *CumSum[T]) error {
+	cumSumCheck(k, g, nil)
+	return cumSumRun(k, &rev.Pass[CumSum[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func cumSumRunTangent[T rev.Number](k, t *CumSum[T]) error {
+	cumSumCheck(k, nil, t)
+	return cumSumRun(k, &rev.Pass[CumSum[T]]{Tangent: true, T: *t})
+}
+
+func cumSumRunAdjointTangent[T rev.Number](k, g, t, gt *CumSum[T]) error {
+	rev.Check(k, g, t, gt)
+	return cumSumRun(k, &rev.Pass[CumSum[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// cumSumCheck is rev.Check for a pass without second derivatives.
+func cumSumCheck[T rev.Number](k, g, t *CumSum[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -877,28 +1697,95 @@ func NewDet(out *float64, a *mat.Dense) Det[float64] {
 }
 
 // Forward computes Out += det A.
-func (k Det[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Det[T]]{}) }
+func (k Det[T]) Forward() {
+	_ = detCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= det A.
-func (k Det[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Det[T]]{Back: true}) }
+func (k Det[T]) Inverse() {
+	_ = detCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= det A and Ā += Ōut·C.
 func (k Det[T]) Adjoint(g Det[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Det[T]]{Back: true, Adjoint: true, G: g})
+	_ = detCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += det A and Ȯut += ⟨C, Ȧ⟩.
-func (k Det[T]) Tangent(t Det[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Det[T]]{Tangent: true, T: t}) }
+func (k Det[T]) Tangent(t Det[T]) {
+	_ = detCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= ⟨C, Ȧ⟩ and ġA += ġOut·C + Ōut·Ċ.
 func (k Det[T]) AdjointTangent(g, t, gt Det[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Det[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = detCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Det[T]) check(g, t *Det[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Det[T]) Run(p rev.Pass[Det[T]]) error {
+	return detCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// detCall makes a pass of a *Det.
+//
+//go:noinline
+func detCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return detRunForward((*Det[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return detRunForward((*Det[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return detRunInverse((*Det[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return detRunInverse((*Det[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return detRunAdjoint((*Det[float64])(k), (*Det[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return detRunAdjoint((*Det[float32])(k), (*Det[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return detRunTangent((*Det[float64])(k), (*Det[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return detRunTangent((*Det[float32])(k), (*Det[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return detRunAdjointTangent((*Det[float64])(k), (*Det[float64])(g), (*Det[float64])(t), (*Det[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return detRunAdjointTangent((*Det[float32])(k), (*Det[float32])(g), (*Det[float32])(t), (*Det[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return detRun((*Det[float64])(k), (*rev.Pass[Det[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return detRun((*Det[float32])(k), (*rev.Pass[Det[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func detRunForward[T rev.Float](k *Det[T]) error {
+	detCheck(k, nil, nil)
+	return detRun(k, &rev.Pass[Det[T]]{})
+}
+
+func detRunInverse[T rev.Float](k *Det[T]) error {
+	detCheck(k, nil, nil)
+	return detRun(k, &rev.Pass[Det[T]]{Back: true})
+}
+
+func detRunAdjoint[T rev.Float](k, g *Det[T]) error {
+	detCheck(k, g, nil)
+	return detRun(k, &rev.Pass[Det[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func detRunTangent[T rev.Float](k, t *Det[T]) error {
+	detCheck(k, nil, t)
+	return detRun(k, &rev.Pass[Det[T]]{Tangent: true, T: *t})
+}
+
+func detRunAdjointTangent[T rev.Float](k, g, t, gt *Det[T]) error {
+	rev.Check(k, g, t, gt)
+	return detRun(k, &rev.Pass[Det[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// detCheck is rev.Check for a pass without second derivatives.
+func detCheck[T rev.Float](k, g, t *Det[T]) {
 	dimn := k.A.Rows
 	k0, k1 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.A, dimn, dimn, false)
 	plain := k1.Apart(k0)
@@ -922,32 +1809,108 @@ func NewDetMinors(out *float64, a *mat.Dense) DetMinors[float64] {
 }
 
 // Forward computes Out += det A.
-func (k DetMinors[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[DetMinors[T]]{}) }
+func (k DetMinors[T]) Forward() {
+	_ = detMinorsCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= det A.
-func (k DetMinors[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[DetMinors[T]]{Back: true}) }
+func (k DetMinors[T]) Inverse() {
+	_ = detMinorsCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= det A and ā_{n-s,j} += ±D(S∖j)·D̄(S).
 func (k DetMinors[T]) Adjoint(g DetMinors[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[DetMinors[T]]{Back: true, Adjoint: true, G: g})
+	_ = detMinorsCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += det A, and adds the derivative to the tangent of Out.
 func (k DetMinors[T]) Tangent(t DetMinors[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[DetMinors[T]]{Tangent: true, T: t})
+	_ = detMinorsCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k DetMinors[T]) AdjointTangent(g, t, gt DetMinors[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[DetMinors[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = detMinorsCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *DetMinors[T]) check(g, t *DetMinors[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k DetMinors[T]) Run(p rev.Pass[DetMinors[T]]) error {
+	return detMinorsCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// detMinorsCall makes a pass of a *DetMinors.
+//
+//go:noinline
+func detMinorsCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return detMinorsRunForward((*DetMinors[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return detMinorsRunForward((*DetMinors[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return detMinorsRunForward((*DetMinors[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return detMinorsRunInverse((*DetMinors[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return detMinorsRunInverse((*DetMinors[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return detMinorsRunInverse((*DetMinors[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return detMinorsRunAdjoint((*DetMinors[float64])(k), (*DetMinors[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return detMinorsRunAdjoint((*DetMinors[float32])(k), (*DetMinors[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return detMinorsRunAdjoint((*DetMinors[fixed.Q43])(k), (*DetMinors[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return detMinorsRunTangent((*DetMinors[float64])(k), (*DetMinors[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return detMinorsRunTangent((*DetMinors[float32])(k), (*DetMinors[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return detMinorsRunTangent((*DetMinors[fixed.Q43])(k), (*DetMinors[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return detMinorsRunAdjointTangent((*DetMinors[float64])(k), (*DetMinors[float64])(g), (*DetMinors[float64])(t), (*DetMinors[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return detMinorsRunAdjointTangent((*DetMinors[float32])(k), (*DetMinors[float32])(g), (*DetMinors[float32])(t), (*DetMinors[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return detMinorsRunAdjointTangent((*DetMinors[fixed.Q43])(k), (*DetMinors[fixed.Q43])(g), (*DetMinors[fixed.Q43])(t), (*DetMinors[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return detMinorsRun((*DetMinors[float64])(k), (*rev.Pass[DetMinors[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return detMinorsRun((*DetMinors[float32])(k), (*rev.Pass[DetMinors[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return detMinorsRun((*DetMinors[fixed.Q43])(k), (*rev.Pass[DetMinors[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func detMinorsRunForward[T rev.Real](k *DetMinors[T]) error {
+	detMinorsCheck(k, nil, nil)
+	return detMinorsRun(k, &rev.Pass[DetMinors[T]]{})
+}
+
+func detMinorsRunInverse[T rev.Real](k *DetMinors[T]) error {
+	detMinorsCheck(k, nil, nil)
+	return detMinorsRun(k, &rev.Pass[DetMinors[T]]{Back: true})
+}
+
+func detMinorsRunAdjoint[T rev.Real](k, g *DetMinors[T]) error {
+	detMinorsCheck(k, g, nil)
+	return detMinorsRun(k, &rev.Pass[DetMinors[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func detMinorsRunTangent[T rev.Real](k, t *DetMinors[T]) error {
+	detMinorsCheck(k, nil, t)
+	return detMinorsRun(k, &rev.Pass[DetMinors[T]]{Tangent: true, T: *t})
+}
+
+func detMinorsRunAdjointTangent[T rev.Real](k, g, t, gt *DetMinors[T]) error {
+	rev.Check(k, g, t, gt)
+	return detMinorsRun(k, &rev.Pass[DetMinors[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// detMinorsCheck is rev.Check for a pass without second derivatives.
+func detMinorsCheck[T rev.Real](k, g, t *DetMinors[T]) {
 	dimn := k.A.Rows
 	k0, k1 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.A, dimn, dimn, false)
 	plain := k1.Apart(k0)
@@ -971,36 +1934,109 @@ func NewDivElem(z, x, y *mat.VecDense) DivElem[float64] {
 }
 
 // Forward computes z_i += x_i/y_i, or returns a *rev.DomainError.
-func (k DivElem[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[DivElem[T]]{}) }
+func (k DivElem[T]) Forward() error {
+	return divElemCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes z_i -= x_i/y_i, or returns a *rev.DomainError.
 func (k DivElem[T]) Inverse() error {
-	k.check(nil, nil)
-	return k.Run(rev.Pass[DivElem[T]]{Back: true})
+	return divElemCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes z_i -= x_i/y_i, x̄ += ω and ȳ -= ω·q, or returns a *rev.DomainError.
 func (k DivElem[T]) Adjoint(g DivElem[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[DivElem[T]]{Back: true, Adjoint: true, G: g})
+	return divElemCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes z_i += x_i/y_i and ż += q̇ = (ẋ - q·ẏ)/y, or returns a
 // *rev.DomainError.
 func (k DivElem[T]) Tangent(t DivElem[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[DivElem[T]]{Tangent: true, T: t})
+	return divElemCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ż -= q̇ = (ẋ - q·ẏ)/y, ġx += ω̇ = (ġz -
 // ω·ẏ)/y and ġy -= ω̇·q + ω·q̇, or returns a *rev.DomainError.
 func (k DivElem[T]) AdjointTangent(g, t, gt DivElem[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[DivElem[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return divElemCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *DivElem[T]) check(g, t *DivElem[T]) {
+// Run implements rev.Kernel. It returns a *rev.DomainError where y is zero.
+func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
+	return divElemCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// divElemCall makes a pass of a *DivElem.
+//
+//go:noinline
+func divElemCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return divElemRunForward((*DivElem[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return divElemRunForward((*DivElem[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return divElemRunForward((*DivElem[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return divElemRunInverse((*DivElem[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return divElemRunInverse((*DivElem[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return divElemRunInverse((*DivElem[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return divElemRunAdjoint((*DivElem[float64])(k), (*DivElem[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return divElemRunAdjoint((*DivElem[float32])(k), (*DivElem[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return divElemRunAdjoint((*DivElem[fixed.Q43])(k), (*DivElem[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return divElemRunTangent((*DivElem[float64])(k), (*DivElem[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return divElemRunTangent((*DivElem[float32])(k), (*DivElem[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return divElemRunTangent((*DivElem[fixed.Q43])(k), (*DivElem[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return divElemRunAdjointTangent((*DivElem[float64])(k), (*DivElem[float64])(g), (*DivElem[float64])(t), (*DivElem[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return divElemRunAdjointTangent((*DivElem[float32])(k), (*DivElem[float32])(g), (*DivElem[float32])(t), (*DivElem[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return divElemRunAdjointTangent((*DivElem[fixed.Q43])(k), (*DivElem[fixed.Q43])(g), (*DivElem[fixed.Q43])(t), (*DivElem[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return divElemRun((*DivElem[float64])(k), (*rev.Pass[DivElem[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return divElemRun((*DivElem[float32])(k), (*rev.Pass[DivElem[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return divElemRun((*DivElem[fixed.Q43])(k), (*rev.Pass[DivElem[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func divElemRunForward[T rev.Real](k *DivElem[T]) error {
+	divElemCheck(k, nil, nil)
+	return divElemRun(k, &rev.Pass[DivElem[T]]{})
+}
+
+func divElemRunInverse[T rev.Real](k *DivElem[T]) error {
+	divElemCheck(k, nil, nil)
+	return divElemRun(k, &rev.Pass[DivElem[T]]{Back: true})
+}
+
+func divElemRunAdjoint[T rev.Real](k, g *DivElem[T]) error {
+	divElemCheck(k, g, nil)
+	return divElemRun(k, &rev.Pass[DivElem[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func divElemRunTangent[T rev.Real](k, t *DivElem[T]) error {
+	divElemCheck(k, nil, t)
+	return divElemRun(k, &rev.Pass[DivElem[T]]{Tangent: true, T: *t})
+}
+
+func divElemRunAdjointTangent[T rev.Real](k, g, t, gt *DivElem[T]) error {
+	rev.Check(k, g, t, gt)
+	return divElemRun(k, &rev.Pass[DivElem[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// divElemCheck is rev.Check for a pass without second derivatives.
+func divElemCheck[T rev.Real](k, g, t *DivElem[T]) {
 	dimn := k.Z.N
 	k0, k1, k2 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
@@ -1024,29 +2060,166 @@ func NewDot(out *float64, x, y *mat.VecDense) Dot[float64] {
 }
 
 // Forward computes Out += Σ_i conj(x_i)·y_i.
-func (k Dot[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Dot[T]]{}) }
+func (k Dot[T]) Forward() {
+	_ = dotCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= Σ_i conj(x_i)·y_i.
-func (k Dot[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Dot[T]]{Back: true}) }
+func (k Dot[T]) Inverse() {
+	_ = dotCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= Σ_i conj(x_i)·y_i, x̄ += conj(Ōut)·y and ȳ += Ōut·x.
 func (k Dot[T]) Adjoint(g Dot[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Dot[T]]{Back: true, Adjoint: true, G: g})
+	_ = dotCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += Σ_i conj(x_i)·y_i and Ȯut += Σ conj(ẋ_i)·y_i + conj(x_i)·ẏ_i.
-func (k Dot[T]) Tangent(t Dot[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Dot[T]]{Tangent: true, T: t}) }
+func (k Dot[T]) Tangent(t Dot[T]) {
+	_ = dotCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ conj(ẋ_i)·y_i + conj(x_i)·ẏ_i, ġx +=
 // conj(ġOut)·y + conj(Ōut)·ẏ and ġy += ġOut·x + Ōut·ẋ.
 func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Dot[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = dotCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Dot[T]) check(g, t *Dot[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
+	return dotCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// dotCall makes a pass of a *Dot.
+//
+//go:noinline
+func dotCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return dotRunForward((*Dot[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return dotRunForward((*Dot[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return dotRunForward((*Dot[fixed.Q43])(k))
+	case passkind.Forward + passkind.Complex128:
+		return dotRunForward((*Dot[complex128])(k))
+	case passkind.Inverse + passkind.Float64:
+		return dotRunInverse((*Dot[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return dotRunInverse((*Dot[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return dotRunInverse((*Dot[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Complex128:
+		return dotRunInverse((*Dot[complex128])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return dotRunAdjoint((*Dot[float64])(k), (*Dot[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return dotRunAdjoint((*Dot[float32])(k), (*Dot[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return dotRunAdjoint((*Dot[fixed.Q43])(k), (*Dot[fixed.Q43])(g))
+	case passkind.Adjoint + passkind.Complex128:
+		return dotRunAdjoint((*Dot[complex128])(k), (*Dot[complex128])(g))
+	case passkind.Tangent + passkind.Float64:
+		return dotRunTangent((*Dot[float64])(k), (*Dot[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return dotRunTangent((*Dot[float32])(k), (*Dot[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return dotRunTangent((*Dot[fixed.Q43])(k), (*Dot[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Complex128:
+		return dotRunTangent((*Dot[complex128])(k), (*Dot[complex128])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return dotRunAdjointTangent((*Dot[float64])(k), (*Dot[float64])(g), (*Dot[float64])(t), (*Dot[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return dotRunAdjointTangent((*Dot[float32])(k), (*Dot[float32])(g), (*Dot[float32])(t), (*Dot[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return dotRunAdjointTangent((*Dot[fixed.Q43])(k), (*Dot[fixed.Q43])(g), (*Dot[fixed.Q43])(t), (*Dot[fixed.Q43])(gt))
+	case passkind.AdjointTangent + passkind.Complex128:
+		return dotRunAdjointTangent((*Dot[complex128])(k), (*Dot[complex128])(g), (*Dot[complex128])(t), (*Dot[complex128])(gt))
+	case passkind.Checked + passkind.Float64:
+		return dotRun((*Dot[float64])(k), (*rev.Pass[Dot[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return dotRun((*Dot[float32])(k), (*rev.Pass[Dot[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return dotRun((*Dot[fixed.Q43])(k), (*rev.Pass[Dot[fixed.Q43]])(g))
+	case passkind.Checked + passkind.Complex128:
+		return dotRun((*Dot[complex128])(k), (*rev.Pass[Dot[complex128]])(g))
+	}
+	panic("no such numbers")
+}
+
+func dotRunForward[T rev.Number](k *Dot[T]) error {
+	dotCheck(k, nil, nil)
+	return dotRun(k, &rev.Pass[Dot[T]]{})
+}
+
+func dotRunInverse[T rev.Number](k *Dot[T]) error {
+	dotCheck(k, nil, nil)
+	return dotRun(k, &rev.Pass[Dot[T]]{Back: true})
+}
+
+func dotRunAdjoint[T rev.Number](k, g *Dot[T]) error {
+	dotCheck(k, g, nil)
+	return dotRun(k, &rev.Pass[Dot[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func dotRunTangent[T rev.Number](k, t *Dot[T]) error {
+	dotCheck(k, nil, t)
+	return dotRun(k, &rev.Pass[Dot[T]]{Tangent: true, T: *t})
+}
+
+func dotRunAdjointTangent[T rev.Number](k, g, t, gt *Dot[T]) error {
+	rev.Check(k, g, t, gt)
+	return dotRun(k, &rev.Pass[Dot[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// RunChecked implements rev.Checker. It finds Out.
+func (k Dot[T]) RunChecked(back bool) error {
+	return dotCallChecked(passkind.Of[T](), unsafe.Pointer(&k), back)
+}
+
+// dotCallChecked is RunChecked of a *Dot.
+//
+//go:noinline
+func dotCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
+	switch kind {
+	case passkind.Float64:
+		return dotRunChecked(*(*Dot[float64])(k), back)
+	case passkind.Float32:
+		return dotRunChecked(*(*Dot[float32])(k), back)
+	case passkind.Q43:
+		return dotRunChecked(*(*Dot[fixed.Q43])(k), back)
+	case passkind.Complex128:
+		return dotRunChecked(*(*Dot[complex128])(k), back)
+	}
+	panic("no such numbers")
+}
+
+// RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
+// secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
+// operands are not those of problems that lie at the same distances, it reads and writes other memory.
+func (k Dot[T]) RunEach(pass, second, secondPass any, n int) int {
+	return dotCallEach(passkind.Of[T](), unsafe.Pointer(&k), pass, second, secondPass, n)
+}
+
+// dotCallEach is RunEach of a *Dot.
+//
+//go:noinline
+func dotCallEach(kind passkind.Kind, k unsafe.Pointer, pass, second, secondPass any, n int) int {
+	switch kind {
+	case passkind.Float64:
+		return dotRunEach(*(*Dot[float64])(k), pass, second, secondPass, n)
+	case passkind.Float32:
+		return dotRunEach(*(*Dot[float32])(k), pass, second, secondPass, n)
+	case passkind.Q43:
+		return dotRunEach(*(*Dot[fixed.Q43])(k), pass, second, secondPass, n)
+	case passkind.Complex128:
+		return dotRunEach(*(*Dot[complex128])(k), pass, second, secondPass, n)
+	}
+	panic("no such numbers")
+}
+
+// dotCheck is rev.Check for a pass without second derivatives.
+func dotCheck[T rev.Number](k, g, t *Dot[T]) {
 	dimn := k.X.N
 	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
@@ -1070,28 +2243,107 @@ func NewErf(y, x *mat.VecDense) Erf[float64] {
 }
 
 // Forward computes y_i += erf(x_i).
-func (k Erf[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Erf[T]]{}) }
+func (k Erf[T]) Forward() {
+	_ = erfCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= erf(x_i).
-func (k Erf[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Erf[T]]{Back: true}) }
+func (k Erf[T]) Inverse() {
+	_ = erfCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= erf(x_i) and x̄ += d·ȳ.
 func (k Erf[T]) Adjoint(g Erf[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Erf[T]]{Back: true, Adjoint: true, G: g})
+	_ = erfCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += erf(x_i) and ẏ += d·ẋ.
-func (k Erf[T]) Tangent(t Erf[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Erf[T]]{Tangent: true, T: t}) }
+func (k Erf[T]) Tangent(t Erf[T]) {
+	_ = erfCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= d·ẋ and ġx += d·ġy - 2x·d·ẋ·ȳ.
 func (k Erf[T]) AdjointTangent(g, t, gt Erf[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Erf[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = erfCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Erf[T]) check(g, t *Erf[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Erf[T]) Run(p rev.Pass[Erf[T]]) error {
+	return erfCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// erfCall makes a pass of a *Erf.
+//
+//go:noinline
+func erfCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return erfRunForward((*Erf[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return erfRunForward((*Erf[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return erfRunForward((*Erf[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return erfRunInverse((*Erf[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return erfRunInverse((*Erf[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return erfRunInverse((*Erf[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return erfRunAdjoint((*Erf[float64])(k), (*Erf[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return erfRunAdjoint((*Erf[float32])(k), (*Erf[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return erfRunAdjoint((*Erf[fixed.Q43])(k), (*Erf[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return erfRunTangent((*Erf[float64])(k), (*Erf[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return erfRunTangent((*Erf[float32])(k), (*Erf[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return erfRunTangent((*Erf[fixed.Q43])(k), (*Erf[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return erfRunAdjointTangent((*Erf[float64])(k), (*Erf[float64])(g), (*Erf[float64])(t), (*Erf[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return erfRunAdjointTangent((*Erf[float32])(k), (*Erf[float32])(g), (*Erf[float32])(t), (*Erf[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return erfRunAdjointTangent((*Erf[fixed.Q43])(k), (*Erf[fixed.Q43])(g), (*Erf[fixed.Q43])(t), (*Erf[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return erfRun((*Erf[float64])(k), (*rev.Pass[Erf[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return erfRun((*Erf[float32])(k), (*rev.Pass[Erf[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return erfRun((*Erf[fixed.Q43])(k), (*rev.Pass[Erf[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func erfRunForward[T rev.Real](k *Erf[T]) error {
+	erfCheck(k, nil, nil)
+	return erfRun(k, &rev.Pass[Erf[T]]{})
+}
+
+func erfRunInverse[T rev.Real](k *Erf[T]) error {
+	erfCheck(k, nil, nil)
+	return erfRun(k, &rev.Pass[Erf[T]]{Back: true})
+}
+
+func erfRunAdjoint[T rev.Real](k, g *Erf[T]) error {
+	erfCheck(k, g, nil)
+	return erfRun(k, &rev.Pass[Erf[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func erfRunTangent[T rev.Real](k, t *Erf[T]) error {
+	erfCheck(k, nil, t)
+	return erfRun(k, &rev.Pass[Erf[T]]{Tangent: true, T: *t})
+}
+
+func erfRunAdjointTangent[T rev.Real](k, g, t, gt *Erf[T]) error {
+	rev.Check(k, g, t, gt)
+	return erfRun(k, &rev.Pass[Erf[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// erfCheck is rev.Check for a pass without second derivatives.
+func erfCheck[T rev.Real](k, g, t *Erf[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -1114,28 +2366,107 @@ func NewExp(y, x *mat.VecDense) Exp[float64] {
 }
 
 // Forward computes y_i += exp(x_i).
-func (k Exp[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Exp[T]]{}) }
+func (k Exp[T]) Forward() {
+	_ = expCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= exp(x_i).
-func (k Exp[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Exp[T]]{Back: true}) }
+func (k Exp[T]) Inverse() {
+	_ = expCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= exp(x_i) and x̄ += eˣ·ȳ.
 func (k Exp[T]) Adjoint(g Exp[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Exp[T]]{Back: true, Adjoint: true, G: g})
+	_ = expCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += exp(x_i) and ẏ += eˣ·ẋ.
-func (k Exp[T]) Tangent(t Exp[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Exp[T]]{Tangent: true, T: t}) }
+func (k Exp[T]) Tangent(t Exp[T]) {
+	_ = expCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= eˣ·ẋ and ġx += eˣ·(ġy + ẋ·ȳ).
 func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Exp[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = expCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Exp[T]) check(g, t *Exp[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Exp[T]) Run(p rev.Pass[Exp[T]]) error {
+	return expCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// expCall makes a pass of a *Exp.
+//
+//go:noinline
+func expCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return expRunForward((*Exp[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return expRunForward((*Exp[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return expRunForward((*Exp[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return expRunInverse((*Exp[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return expRunInverse((*Exp[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return expRunInverse((*Exp[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return expRunAdjoint((*Exp[float64])(k), (*Exp[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return expRunAdjoint((*Exp[float32])(k), (*Exp[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return expRunAdjoint((*Exp[fixed.Q43])(k), (*Exp[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return expRunTangent((*Exp[float64])(k), (*Exp[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return expRunTangent((*Exp[float32])(k), (*Exp[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return expRunTangent((*Exp[fixed.Q43])(k), (*Exp[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return expRunAdjointTangent((*Exp[float64])(k), (*Exp[float64])(g), (*Exp[float64])(t), (*Exp[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return expRunAdjointTangent((*Exp[float32])(k), (*Exp[float32])(g), (*Exp[float32])(t), (*Exp[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return expRunAdjointTangent((*Exp[fixed.Q43])(k), (*Exp[fixed.Q43])(g), (*Exp[fixed.Q43])(t), (*Exp[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return expRun((*Exp[float64])(k), (*rev.Pass[Exp[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return expRun((*Exp[float32])(k), (*rev.Pass[Exp[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return expRun((*Exp[fixed.Q43])(k), (*rev.Pass[Exp[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func expRunForward[T rev.Real](k *Exp[T]) error {
+	expCheck(k, nil, nil)
+	return expRun(k, &rev.Pass[Exp[T]]{})
+}
+
+func expRunInverse[T rev.Real](k *Exp[T]) error {
+	expCheck(k, nil, nil)
+	return expRun(k, &rev.Pass[Exp[T]]{Back: true})
+}
+
+func expRunAdjoint[T rev.Real](k, g *Exp[T]) error {
+	expCheck(k, g, nil)
+	return expRun(k, &rev.Pass[Exp[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func expRunTangent[T rev.Real](k, t *Exp[T]) error {
+	expCheck(k, nil, t)
+	return expRun(k, &rev.Pass[Exp[T]]{Tangent: true, T: *t})
+}
+
+func expRunAdjointTangent[T rev.Real](k, g, t, gt *Exp[T]) error {
+	rev.Check(k, g, t, gt)
+	return expRun(k, &rev.Pass[Exp[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// expCheck is rev.Check for a pass without second derivatives.
+func expCheck[T rev.Real](k, g, t *Exp[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -1158,32 +2489,96 @@ func NewExpm(y, a *mat.Dense) Expm[float64] {
 }
 
 // Forward computes Y += exp(A).
-func (k Expm[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Expm[T]]{}) }
+func (k Expm[T]) Forward() {
+	_ = expmCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Y -= exp(A).
-func (k Expm[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Expm[T]]{Back: true}) }
+func (k Expm[T]) Inverse() {
+	_ = expmCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Y -= exp(A) and Ā += L(Aᵀ, Ȳ).
 func (k Expm[T]) Adjoint(g Expm[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Expm[T]]{Back: true, Adjoint: true, G: g})
+	_ = expmCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Y += exp(A) and Ẏ += L(A, Ȧ).
 func (k Expm[T]) Tangent(t Expm[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Expm[T]]{Tangent: true, T: t})
+	_ = expmCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ẏ -= L(A, Ȧ) and ġA += L(Aᵀ, ġY) + L₂(Aᵀ, Ȳ,
 // Ȧᵀ).
 func (k Expm[T]) AdjointTangent(g, t, gt Expm[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Expm[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = expmCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Expm[T]) check(g, t *Expm[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Expm[T]) Run(p rev.Pass[Expm[T]]) error {
+	return expmCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// expmCall makes a pass of a *Expm.
+//
+//go:noinline
+func expmCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return expmRunForward((*Expm[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return expmRunForward((*Expm[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return expmRunInverse((*Expm[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return expmRunInverse((*Expm[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return expmRunAdjoint((*Expm[float64])(k), (*Expm[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return expmRunAdjoint((*Expm[float32])(k), (*Expm[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return expmRunTangent((*Expm[float64])(k), (*Expm[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return expmRunTangent((*Expm[float32])(k), (*Expm[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return expmRunAdjointTangent((*Expm[float64])(k), (*Expm[float64])(g), (*Expm[float64])(t), (*Expm[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return expmRunAdjointTangent((*Expm[float32])(k), (*Expm[float32])(g), (*Expm[float32])(t), (*Expm[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return expmRun((*Expm[float64])(k), (*rev.Pass[Expm[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return expmRun((*Expm[float32])(k), (*rev.Pass[Expm[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func expmRunForward[T rev.Float](k *Expm[T]) error {
+	expmCheck(k, nil, nil)
+	return expmRun(k, &rev.Pass[Expm[T]]{})
+}
+
+func expmRunInverse[T rev.Float](k *Expm[T]) error {
+	expmCheck(k, nil, nil)
+	return expmRun(k, &rev.Pass[Expm[T]]{Back: true})
+}
+
+func expmRunAdjoint[T rev.Float](k, g *Expm[T]) error {
+	expmCheck(k, g, nil)
+	return expmRun(k, &rev.Pass[Expm[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func expmRunTangent[T rev.Float](k, t *Expm[T]) error {
+	expmCheck(k, nil, t)
+	return expmRun(k, &rev.Pass[Expm[T]]{Tangent: true, T: *t})
+}
+
+func expmRunAdjointTangent[T rev.Float](k, g, t, gt *Expm[T]) error {
+	rev.Check(k, g, t, gt)
+	return expmRun(k, &rev.Pass[Expm[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// expmCheck is rev.Check for a pass without second derivatives.
+func expmCheck[T rev.Float](k, g, t *Expm[T]) {
 	dimn := k.Y.Rows
 	k0, k1 := rev.MatrixExtent(&k.Y, dimn, dimn, false), rev.MatrixExtent(&k.A, dimn, dimn, false)
 	plain := k1.Apart(k0)
@@ -1206,31 +2601,107 @@ func NewExpm1(y, x *mat.VecDense) Expm1[float64] {
 }
 
 // Forward computes y_i += exp(x_i) - 1.
-func (k Expm1[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Expm1[T]]{}) }
+func (k Expm1[T]) Forward() {
+	_ = expm1Call(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= exp(x_i) - 1.
-func (k Expm1[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Expm1[T]]{Back: true}) }
+func (k Expm1[T]) Inverse() {
+	_ = expm1Call(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= exp(x_i) - 1 and x̄ += eˣ·ȳ.
 func (k Expm1[T]) Adjoint(g Expm1[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Expm1[T]]{Back: true, Adjoint: true, G: g})
+	_ = expm1Call(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += exp(x_i) - 1 and ẏ += eˣ·ẋ.
 func (k Expm1[T]) Tangent(t Expm1[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Expm1[T]]{Tangent: true, T: t})
+	_ = expm1Call(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= eˣ·ẋ and ġx += eˣ·(ġy + ẋ·ȳ).
 func (k Expm1[T]) AdjointTangent(g, t, gt Expm1[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Expm1[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = expm1Call(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Expm1[T]) check(g, t *Expm1[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Expm1[T]) Run(p rev.Pass[Expm1[T]]) error {
+	return expm1Call(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// expm1Call makes a pass of a *Expm1.
+//
+//go:noinline
+func expm1Call(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return expm1RunForward((*Expm1[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return expm1RunForward((*Expm1[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return expm1RunForward((*Expm1[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return expm1RunInverse((*Expm1[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return expm1RunInverse((*Expm1[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return expm1RunInverse((*Expm1[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return expm1RunAdjoint((*Expm1[float64])(k), (*Expm1[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return expm1RunAdjoint((*Expm1[float32])(k), (*Expm1[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return expm1RunAdjoint((*Expm1[fixed.Q43])(k), (*Expm1[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return expm1RunTangent((*Expm1[float64])(k), (*Expm1[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return expm1RunTangent((*Expm1[float32])(k), (*Expm1[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return expm1RunTangent((*Expm1[fixed.Q43])(k), (*Expm1[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return expm1RunAdjointTangent((*Expm1[float64])(k), (*Expm1[float64])(g), (*Expm1[float64])(t), (*Expm1[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return expm1RunAdjointTangent((*Expm1[float32])(k), (*Expm1[float32])(g), (*Expm1[float32])(t), (*Expm1[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return expm1RunAdjointTangent((*Expm1[fixed.Q43])(k), (*Expm1[fixed.Q43])(g), (*Expm1[fixed.Q43])(t), (*Expm1[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return expm1Run((*Expm1[float64])(k), (*rev.Pass[Expm1[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return expm1Run((*Expm1[float32])(k), (*rev.Pass[Expm1[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return expm1Run((*Expm1[fixed.Q43])(k), (*rev.Pass[Expm1[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func expm1RunForward[T rev.Real](k *Expm1[T]) error {
+	expm1Check(k, nil, nil)
+	return expm1Run(k, &rev.Pass[Expm1[T]]{})
+}
+
+func expm1RunInverse[T rev.Real](k *Expm1[T]) error {
+	expm1Check(k, nil, nil)
+	return expm1Run(k, &rev.Pass[Expm1[T]]{Back: true})
+}
+
+func expm1RunAdjoint[T rev.Real](k, g *Expm1[T]) error {
+	expm1Check(k, g, nil)
+	return expm1Run(k, &rev.Pass[Expm1[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func expm1RunTangent[T rev.Real](k, t *Expm1[T]) error {
+	expm1Check(k, nil, t)
+	return expm1Run(k, &rev.Pass[Expm1[T]]{Tangent: true, T: *t})
+}
+
+func expm1RunAdjointTangent[T rev.Real](k, g, t, gt *Expm1[T]) error {
+	rev.Check(k, g, t, gt)
+	return expm1Run(k, &rev.Pass[Expm1[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// expm1Check is rev.Check for a pass without second derivatives.
+func expm1Check[T rev.Real](k, g, t *Expm1[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -1329,32 +2800,108 @@ func NewFrobenius(out *float64, a *mat.Dense) Frobenius[float64] {
 }
 
 // Forward computes Out += ‖A‖_F.
-func (k Frobenius[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Frobenius[T]]{}) }
+func (k Frobenius[T]) Forward() {
+	_ = frobeniusCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= ‖A‖_F.
-func (k Frobenius[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Frobenius[T]]{Back: true}) }
+func (k Frobenius[T]) Inverse() {
+	_ = frobeniusCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= ‖A‖_F, and adds the gradient to the cotangent of A.
 func (k Frobenius[T]) Adjoint(g Frobenius[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Frobenius[T]]{Back: true, Adjoint: true, G: g})
+	_ = frobeniusCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += ‖A‖_F, and adds the derivative to the tangent of Out.
 func (k Frobenius[T]) Tangent(t Frobenius[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Frobenius[T]]{Tangent: true, T: t})
+	_ = frobeniusCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k Frobenius[T]) AdjointTangent(g, t, gt Frobenius[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Frobenius[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = frobeniusCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Frobenius[T]) check(g, t *Frobenius[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Frobenius[T]) Run(p rev.Pass[Frobenius[T]]) error {
+	return frobeniusCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// frobeniusCall makes a pass of a *Frobenius.
+//
+//go:noinline
+func frobeniusCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return frobeniusRunForward((*Frobenius[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return frobeniusRunForward((*Frobenius[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return frobeniusRunForward((*Frobenius[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return frobeniusRunInverse((*Frobenius[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return frobeniusRunInverse((*Frobenius[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return frobeniusRunInverse((*Frobenius[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return frobeniusRunAdjoint((*Frobenius[float64])(k), (*Frobenius[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return frobeniusRunAdjoint((*Frobenius[float32])(k), (*Frobenius[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return frobeniusRunAdjoint((*Frobenius[fixed.Q43])(k), (*Frobenius[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return frobeniusRunTangent((*Frobenius[float64])(k), (*Frobenius[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return frobeniusRunTangent((*Frobenius[float32])(k), (*Frobenius[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return frobeniusRunTangent((*Frobenius[fixed.Q43])(k), (*Frobenius[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return frobeniusRunAdjointTangent((*Frobenius[float64])(k), (*Frobenius[float64])(g), (*Frobenius[float64])(t), (*Frobenius[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return frobeniusRunAdjointTangent((*Frobenius[float32])(k), (*Frobenius[float32])(g), (*Frobenius[float32])(t), (*Frobenius[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return frobeniusRunAdjointTangent((*Frobenius[fixed.Q43])(k), (*Frobenius[fixed.Q43])(g), (*Frobenius[fixed.Q43])(t), (*Frobenius[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return frobeniusRun((*Frobenius[float64])(k), (*rev.Pass[Frobenius[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return frobeniusRun((*Frobenius[float32])(k), (*rev.Pass[Frobenius[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return frobeniusRun((*Frobenius[fixed.Q43])(k), (*rev.Pass[Frobenius[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func frobeniusRunForward[T rev.Real](k *Frobenius[T]) error {
+	frobeniusCheck(k, nil, nil)
+	return frobeniusRun(k, &rev.Pass[Frobenius[T]]{})
+}
+
+func frobeniusRunInverse[T rev.Real](k *Frobenius[T]) error {
+	frobeniusCheck(k, nil, nil)
+	return frobeniusRun(k, &rev.Pass[Frobenius[T]]{Back: true})
+}
+
+func frobeniusRunAdjoint[T rev.Real](k, g *Frobenius[T]) error {
+	frobeniusCheck(k, g, nil)
+	return frobeniusRun(k, &rev.Pass[Frobenius[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func frobeniusRunTangent[T rev.Real](k, t *Frobenius[T]) error {
+	frobeniusCheck(k, nil, t)
+	return frobeniusRun(k, &rev.Pass[Frobenius[T]]{Tangent: true, T: *t})
+}
+
+func frobeniusRunAdjointTangent[T rev.Real](k, g, t, gt *Frobenius[T]) error {
+	rev.Check(k, g, t, gt)
+	return frobeniusRun(k, &rev.Pass[Frobenius[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// frobeniusCheck is rev.Check for a pass without second derivatives.
+func frobeniusCheck[T rev.Real](k, g, t *Frobenius[T]) {
 	dimm := k.A.Rows
 	dimn := k.A.Cols
 	k0, k1 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.A, dimm, dimn, false)
@@ -1379,32 +2926,93 @@ func NewGivensQR(a *mat.Dense) GivensQR[float64] {
 }
 
 // Forward changes A in place.
-func (k GivensQR[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[GivensQR[T]]{}) }
+func (k GivensQR[T]) Forward() {
+	_ = givensQRCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse restores the state before Forward.
 func (k GivensQR[T]) Inverse() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[GivensQR[T]]{Back: true})
+	_ = givensQRCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
 func (k GivensQR[T]) Adjoint(g GivensQR[T]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[GivensQR[T]]{Back: true, Adjoint: true, G: g})
+	_ = givensQRCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent does what Forward does, and carries the tangents t along.
 func (k GivensQR[T]) Tangent(t GivensQR[T]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[GivensQR[T]]{Tangent: true, T: t})
+	_ = givensQRCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k GivensQR[T]) AdjointTangent(g, t, gt GivensQR[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[GivensQR[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = givensQRCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k GivensQR[T]) Run(p rev.Pass[GivensQR[T]]) error {
+	return givensQRCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// givensQRCall makes a pass of a *GivensQR.
+//
+//go:noinline
+func givensQRCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return givensQRRunForward((*GivensQR[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return givensQRRunForward((*GivensQR[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return givensQRRunInverse((*GivensQR[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return givensQRRunInverse((*GivensQR[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return givensQRRunAdjoint((*GivensQR[float64])(k), (*GivensQR[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return givensQRRunAdjoint((*GivensQR[float32])(k), (*GivensQR[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return givensQRRunTangent((*GivensQR[float64])(k), (*GivensQR[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return givensQRRunTangent((*GivensQR[float32])(k), (*GivensQR[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return givensQRRunAdjointTangent((*GivensQR[float64])(k), (*GivensQR[float64])(g), (*GivensQR[float64])(t), (*GivensQR[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return givensQRRunAdjointTangent((*GivensQR[float32])(k), (*GivensQR[float32])(g), (*GivensQR[float32])(t), (*GivensQR[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return givensQRRun((*GivensQR[float64])(k), (*rev.Pass[GivensQR[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return givensQRRun((*GivensQR[float32])(k), (*rev.Pass[GivensQR[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func givensQRRunForward[T rev.Float](k *GivensQR[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return givensQRRun(k, &rev.Pass[GivensQR[T]]{})
+}
+
+func givensQRRunInverse[T rev.Float](k *GivensQR[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return givensQRRun(k, &rev.Pass[GivensQR[T]]{Back: true})
+}
+
+func givensQRRunAdjoint[T rev.Float](k, g *GivensQR[T]) error {
+	rev.Check(k, g, nil, nil)
+	return givensQRRun(k, &rev.Pass[GivensQR[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func givensQRRunTangent[T rev.Float](k, t *GivensQR[T]) error {
+	rev.Check(k, nil, t, nil)
+	return givensQRRun(k, &rev.Pass[GivensQR[T]]{Tangent: true, T: *t})
+}
+
+func givensQRRunAdjointTangent[T rev.Float](k, g, t, gt *GivensQR[T]) error {
+	rev.Check(k, g, t, gt)
+	return givensQRRun(k, &rev.Pass[GivensQR[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // NewGramSchmidt returns the kernel that adds to q and r, over gonum's types, sharing
@@ -1414,37 +3022,99 @@ func NewGramSchmidt(q, r, a *mat.Dense) GramSchmidt[float64] {
 }
 
 // Forward computes Q += Q(A) and R += R(A), or returns a *rev.SingularError.
-func (k GramSchmidt[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[GramSchmidt[T]]{}) }
+func (k GramSchmidt[T]) Forward() error {
+	return gramSchmidtCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Q -= Q(A) and R -= R(A), or returns a *rev.SingularError.
 func (k GramSchmidt[T]) Inverse() error {
-	k.check(nil, nil)
-	return k.Run(rev.Pass[GramSchmidt[T]]{Back: true})
+	return gramSchmidtCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes Q -= Q(A) and R -= R(A), and adds the gradient to the cotangent of A, or
 // returns a *rev.SingularError.
 func (k GramSchmidt[T]) Adjoint(g GramSchmidt[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[GramSchmidt[T]]{Back: true, Adjoint: true, G: g})
+	return gramSchmidtCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Q += Q(A) and R += R(A), and adds the derivative to the tangents of Q
 // and R, or returns a *rev.SingularError.
 func (k GramSchmidt[T]) Tangent(t GramSchmidt[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[GramSchmidt[T]]{Tangent: true, T: t})
+	return gramSchmidtCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangents of Q and R, and adds
 // the tangent of the gradient to gt, or returns a *rev.SingularError.
 func (k GramSchmidt[T]) AdjointTangent(g, t, gt GramSchmidt[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[GramSchmidt[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return gramSchmidtCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *GramSchmidt[T]) check(g, t *GramSchmidt[T]) {
+// Run implements rev.Kernel. It panics with mat.ErrShape if A has more columns than
+// rows.
+func (k GramSchmidt[T]) Run(p rev.Pass[GramSchmidt[T]]) error {
+	return gramSchmidtCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// gramSchmidtCall makes a pass of a *GramSchmidt.
+//
+//go:noinline
+func gramSchmidtCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return gramSchmidtRunForward((*GramSchmidt[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return gramSchmidtRunForward((*GramSchmidt[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return gramSchmidtRunInverse((*GramSchmidt[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return gramSchmidtRunInverse((*GramSchmidt[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return gramSchmidtRunAdjoint((*GramSchmidt[float64])(k), (*GramSchmidt[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return gramSchmidtRunAdjoint((*GramSchmidt[float32])(k), (*GramSchmidt[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return gramSchmidtRunTangent((*GramSchmidt[float64])(k), (*GramSchmidt[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return gramSchmidtRunTangent((*GramSchmidt[float32])(k), (*GramSchmidt[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return gramSchmidtRunAdjointTangent((*GramSchmidt[float64])(k), (*GramSchmidt[float64])(g), (*GramSchmidt[float64])(t), (*GramSchmidt[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return gramSchmidtRunAdjointTangent((*GramSchmidt[float32])(k), (*GramSchmidt[float32])(g), (*GramSchmidt[float32])(t), (*GramSchmidt[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return gramSchmidtRun((*GramSchmidt[float64])(k), (*rev.Pass[GramSchmidt[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return gramSchmidtRun((*GramSchmidt[float32])(k), (*rev.Pass[GramSchmidt[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func gramSchmidtRunForward[T rev.Float](k *GramSchmidt[T]) error {
+	gramSchmidtCheck(k, nil, nil)
+	return gramSchmidtRun(k, &rev.Pass[GramSchmidt[T]]{})
+}
+
+func gramSchmidtRunInverse[T rev.Float](k *GramSchmidt[T]) error {
+	gramSchmidtCheck(k, nil, nil)
+	return gramSchmidtRun(k, &rev.Pass[GramSchmidt[T]]{Back: true})
+}
+
+func gramSchmidtRunAdjoint[T rev.Float](k, g *GramSchmidt[T]) error {
+	gramSchmidtCheck(k, g, nil)
+	return gramSchmidtRun(k, &rev.Pass[GramSchmidt[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func gramSchmidtRunTangent[T rev.Float](k, t *GramSchmidt[T]) error {
+	gramSchmidtCheck(k, nil, t)
+	return gramSchmidtRun(k, &rev.Pass[GramSchmidt[T]]{Tangent: true, T: *t})
+}
+
+func gramSchmidtRunAdjointTangent[T rev.Float](k, g, t, gt *GramSchmidt[T]) error {
+	rev.Check(k, g, t, gt)
+	return gramSchmidtRun(k, &rev.Pass[GramSchmidt[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// gramSchmidtCheck is rev.Check for a pass without second derivatives.
+func gramSchmidtCheck[T rev.Float](k, g, t *GramSchmidt[T]) {
 	dimm := k.Q.Rows
 	dimn := k.Q.Cols
 	k0, k1, k2 := rev.MatrixExtent(&k.Q, dimm, dimn, false), rev.MatrixExtent(&k.R, dimn, dimn, false), rev.MatrixExtent(&k.A, dimm, dimn, false)
@@ -1469,32 +3139,96 @@ func NewInv(b, a *mat.Dense) Inv[float64] {
 }
 
 // Forward computes B += A⁻¹, or returns a *rev.SingularError.
-func (k Inv[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Inv[T]]{}) }
+func (k Inv[T]) Forward() error {
+	return invCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes B -= A⁻¹, or returns a *rev.SingularError.
-func (k Inv[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Inv[T]]{Back: true}) }
+func (k Inv[T]) Inverse() error {
+	return invCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes B -= A⁻¹ and Ā -= Yᵀ·B̄·Yᵀ, or returns a *rev.SingularError.
 func (k Inv[T]) Adjoint(g Inv[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Inv[T]]{Back: true, Adjoint: true, G: g})
+	return invCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes B += A⁻¹ and Ḃ += Ẏ = -Y·Ȧ·Y, or returns a *rev.SingularError.
 func (k Inv[T]) Tangent(t Inv[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Inv[T]]{Tangent: true, T: t})
+	return invCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ḃ -= Ẏ = -Y·Ȧ·Y and ġA -= Ẏᵀ·B̄·Yᵀ +
 // Yᵀ·ġB·Yᵀ + Yᵀ·B̄·Ẏᵀ, or returns a *rev.SingularError.
 func (k Inv[T]) AdjointTangent(g, t, gt Inv[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Inv[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return invCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Inv[T]) check(g, t *Inv[T]) {
+// Run implements rev.Kernel.
+func (k Inv[T]) Run(p rev.Pass[Inv[T]]) error {
+	return invCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// invCall makes a pass of a *Inv.
+//
+//go:noinline
+func invCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return invRunForward((*Inv[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return invRunForward((*Inv[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return invRunInverse((*Inv[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return invRunInverse((*Inv[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return invRunAdjoint((*Inv[float64])(k), (*Inv[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return invRunAdjoint((*Inv[float32])(k), (*Inv[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return invRunTangent((*Inv[float64])(k), (*Inv[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return invRunTangent((*Inv[float32])(k), (*Inv[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return invRunAdjointTangent((*Inv[float64])(k), (*Inv[float64])(g), (*Inv[float64])(t), (*Inv[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return invRunAdjointTangent((*Inv[float32])(k), (*Inv[float32])(g), (*Inv[float32])(t), (*Inv[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return invRun((*Inv[float64])(k), (*rev.Pass[Inv[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return invRun((*Inv[float32])(k), (*rev.Pass[Inv[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func invRunForward[T rev.Float](k *Inv[T]) error {
+	invCheck(k, nil, nil)
+	return invRun(k, &rev.Pass[Inv[T]]{})
+}
+
+func invRunInverse[T rev.Float](k *Inv[T]) error {
+	invCheck(k, nil, nil)
+	return invRun(k, &rev.Pass[Inv[T]]{Back: true})
+}
+
+func invRunAdjoint[T rev.Float](k, g *Inv[T]) error {
+	invCheck(k, g, nil)
+	return invRun(k, &rev.Pass[Inv[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func invRunTangent[T rev.Float](k, t *Inv[T]) error {
+	invCheck(k, nil, t)
+	return invRun(k, &rev.Pass[Inv[T]]{Tangent: true, T: *t})
+}
+
+func invRunAdjointTangent[T rev.Float](k, g, t, gt *Inv[T]) error {
+	rev.Check(k, g, t, gt)
+	return invRun(k, &rev.Pass[Inv[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// invCheck is rev.Check for a pass without second derivatives.
+func invCheck[T rev.Float](k, g, t *Inv[T]) {
 	dimn := k.B.Rows
 	k0, k1 := rev.MatrixExtent(&k.B, dimn, dimn, false), rev.MatrixExtent(&k.A, dimn, dimn, false)
 	plain := k1.Apart(k0)
@@ -1519,38 +3253,96 @@ func NewLeastSquares(x, a, b *mat.Dense) LeastSquares[float64] {
 
 // Forward computes X += argmin_Y ‖A·Y - B‖, or returns a *rev.SingularError.
 func (k LeastSquares[T]) Forward() error {
-	k.check(nil, nil)
-	return k.Run(rev.Pass[LeastSquares[T]]{})
+	return leastSquaresCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Inverse computes X -= argmin_Y ‖A·Y - B‖, or returns a *rev.SingularError.
 func (k LeastSquares[T]) Inverse() error {
-	k.check(nil, nil)
-	return k.Run(rev.Pass[LeastSquares[T]]{Back: true})
+	return leastSquaresCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes X -= argmin_Y ‖A·Y - B‖, B̄ += V and Ā += R·Zᵀ - V·Yᵀ, or returns a
 // *rev.SingularError.
 func (k LeastSquares[T]) Adjoint(g LeastSquares[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[LeastSquares[T]]{Back: true, Adjoint: true, G: g})
+	return leastSquaresCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes X += argmin_Y ‖A·Y - B‖ and Ẋ += Ẏ, or returns a *rev.SingularError.
 func (k LeastSquares[T]) Tangent(t LeastSquares[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[LeastSquares[T]]{Tangent: true, T: t})
+	return leastSquaresCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ, ġB += V̇ and ġA += Ṙ·Zᵀ + R·Żᵀ -
 // V̇·Yᵀ - V·Ẏᵀ, or returns a *rev.SingularError.
 func (k LeastSquares[T]) AdjointTangent(g, t, gt LeastSquares[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[LeastSquares[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return leastSquaresCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *LeastSquares[T]) check(g, t *LeastSquares[T]) {
+// Run implements rev.Kernel. It panics with mat.ErrShape if A has more columns than rows.
+func (k LeastSquares[T]) Run(p rev.Pass[LeastSquares[T]]) error {
+	return leastSquaresCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// leastSquaresCall makes a pass of a *LeastSquares.
+//
+//go:noinline
+func leastSquaresCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return leastSquaresRunForward((*LeastSquares[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return leastSquaresRunForward((*LeastSquares[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return leastSquaresRunInverse((*LeastSquares[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return leastSquaresRunInverse((*LeastSquares[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return leastSquaresRunAdjoint((*LeastSquares[float64])(k), (*LeastSquares[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return leastSquaresRunAdjoint((*LeastSquares[float32])(k), (*LeastSquares[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return leastSquaresRunTangent((*LeastSquares[float64])(k), (*LeastSquares[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return leastSquaresRunTangent((*LeastSquares[float32])(k), (*LeastSquares[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return leastSquaresRunAdjointTangent((*LeastSquares[float64])(k), (*LeastSquares[float64])(g), (*LeastSquares[float64])(t), (*LeastSquares[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return leastSquaresRunAdjointTangent((*LeastSquares[float32])(k), (*LeastSquares[float32])(g), (*LeastSquares[float32])(t), (*LeastSquares[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return leastSquaresRun((*LeastSquares[float64])(k), (*rev.Pass[LeastSquares[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return leastSquaresRun((*LeastSquares[float32])(k), (*rev.Pass[LeastSquares[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func leastSquaresRunForward[T rev.Float](k *LeastSquares[T]) error {
+	leastSquaresCheck(k, nil, nil)
+	return leastSquaresRun(k, &rev.Pass[LeastSquares[T]]{})
+}
+
+func leastSquaresRunInverse[T rev.Float](k *LeastSquares[T]) error {
+	leastSquaresCheck(k, nil, nil)
+	return leastSquaresRun(k, &rev.Pass[LeastSquares[T]]{Back: true})
+}
+
+func leastSquaresRunAdjoint[T rev.Float](k, g *LeastSquares[T]) error {
+	leastSquaresCheck(k, g, nil)
+	return leastSquaresRun(k, &rev.Pass[LeastSquares[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func leastSquaresRunTangent[T rev.Float](k, t *LeastSquares[T]) error {
+	leastSquaresCheck(k, nil, t)
+	return leastSquaresRun(k, &rev.Pass[LeastSquares[T]]{Tangent: true, T: *t})
+}
+
+func leastSquaresRunAdjointTangent[T rev.Float](k, g, t, gt *LeastSquares[T]) error {
+	rev.Check(k, g, t, gt)
+	return leastSquaresRun(k, &rev.Pass[LeastSquares[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// leastSquaresCheck is rev.Check for a pass without second derivatives.
+func leastSquaresCheck[T rev.Float](k, g, t *LeastSquares[T]) {
 	dimn := k.X.Rows
 	dimk := k.X.Cols
 	dimm := k.A.Rows
@@ -1576,32 +3368,120 @@ func NewLog(y, x *mat.VecDense) Log[float64] {
 }
 
 // Forward computes y_i += log(x_i), or returns a *rev.DomainError.
-func (k Log[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Log[T]]{}) }
+func (k Log[T]) Forward() error {
+	return logCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= log(x_i), or returns a *rev.DomainError.
-func (k Log[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Log[T]]{Back: true}) }
+func (k Log[T]) Inverse() error {
+	return logCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= log(x_i) and x̄ += ȳ/conj(x), or returns a *rev.DomainError.
 func (k Log[T]) Adjoint(g Log[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Log[T]]{Back: true, Adjoint: true, G: g})
+	return logCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += log(x_i) and ẏ += ẋ/x, or returns a *rev.DomainError.
 func (k Log[T]) Tangent(t Log[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Log[T]]{Tangent: true, T: t})
+	return logCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= ẋ/x and ġx += ġy/conj(x) -
 // conj(ẋ/x²)·ȳ, or returns a *rev.DomainError.
 func (k Log[T]) AdjointTangent(g, t, gt Log[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Log[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return logCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Log[T]) check(g, t *Log[T]) {
+// Run implements rev.Kernel. It returns a *rev.DomainError if log(x) is not defined.
+func (k Log[T]) Run(p rev.Pass[Log[T]]) error {
+	return logCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// logCall makes a pass of a *Log.
+//
+//go:noinline
+func logCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return logRunForward((*Log[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return logRunForward((*Log[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return logRunForward((*Log[fixed.Q43])(k))
+	case passkind.Forward + passkind.Complex128:
+		return logRunForward((*Log[complex128])(k))
+	case passkind.Inverse + passkind.Float64:
+		return logRunInverse((*Log[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return logRunInverse((*Log[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return logRunInverse((*Log[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Complex128:
+		return logRunInverse((*Log[complex128])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return logRunAdjoint((*Log[float64])(k), (*Log[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return logRunAdjoint((*Log[float32])(k), (*Log[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return logRunAdjoint((*Log[fixed.Q43])(k), (*Log[fixed.Q43])(g))
+	case passkind.Adjoint + passkind.Complex128:
+		return logRunAdjoint((*Log[complex128])(k), (*Log[complex128])(g))
+	case passkind.Tangent + passkind.Float64:
+		return logRunTangent((*Log[float64])(k), (*Log[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return logRunTangent((*Log[float32])(k), (*Log[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return logRunTangent((*Log[fixed.Q43])(k), (*Log[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Complex128:
+		return logRunTangent((*Log[complex128])(k), (*Log[complex128])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return logRunAdjointTangent((*Log[float64])(k), (*Log[float64])(g), (*Log[float64])(t), (*Log[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return logRunAdjointTangent((*Log[float32])(k), (*Log[float32])(g), (*Log[float32])(t), (*Log[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return logRunAdjointTangent((*Log[fixed.Q43])(k), (*Log[fixed.Q43])(g), (*Log[fixed.Q43])(t), (*Log[fixed.Q43])(gt))
+	case passkind.AdjointTangent + passkind.Complex128:
+		return logRunAdjointTangent((*Log[complex128])(k), (*Log[complex128])(g), (*Log[complex128])(t), (*Log[complex128])(gt))
+	case passkind.Checked + passkind.Float64:
+		return logRun((*Log[float64])(k), (*rev.Pass[Log[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return logRun((*Log[float32])(k), (*rev.Pass[Log[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return logRun((*Log[fixed.Q43])(k), (*rev.Pass[Log[fixed.Q43]])(g))
+	case passkind.Checked + passkind.Complex128:
+		return logRun((*Log[complex128])(k), (*rev.Pass[Log[complex128]])(g))
+	}
+	panic("no such numbers")
+}
+
+func logRunForward[T rev.Number](k *Log[T]) error {
+	logCheck(k, nil, nil)
+	return logRun(k, &rev.Pass[Log[T]]{})
+}
+
+func logRunInverse[T rev.Number](k *Log[T]) error {
+	logCheck(k, nil, nil)
+	return logRun(k, &rev.Pass[Log[T]]{Back: true})
+}
+
+func logRunAdjoint[T rev.Number](k, g *Log[T]) error {
+	logCheck(k, g, nil)
+	return logRun(k, &rev.Pass[Log[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func logRunTangent[T rev.Number](k, t *Log[T]) error {
+	logCheck(k, nil, t)
+	return logRun(k, &rev.Pass[Log[T]]{Tangent: true, T: *t})
+}
+
+func logRunAdjointTangent[T rev.Number](k, g, t, gt *Log[T]) error {
+	rev.Check(k, g, t, gt)
+	return logRun(k, &rev.Pass[Log[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// logCheck is rev.Check for a pass without second derivatives.
+func logCheck[T rev.Number](k, g, t *Log[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -1624,32 +3504,108 @@ func NewLog1p(y, x *mat.VecDense) Log1p[float64] {
 }
 
 // Forward computes y_i += log(1 + x_i), or returns a *rev.DomainError.
-func (k Log1p[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Log1p[T]]{}) }
+func (k Log1p[T]) Forward() error {
+	return log1pCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= log(1 + x_i), or returns a *rev.DomainError.
-func (k Log1p[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Log1p[T]]{Back: true}) }
+func (k Log1p[T]) Inverse() error {
+	return log1pCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= log(1 + x_i) and x̄ += d·ȳ, or returns a *rev.DomainError.
 func (k Log1p[T]) Adjoint(g Log1p[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Log1p[T]]{Back: true, Adjoint: true, G: g})
+	return log1pCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += log(1 + x_i) and ẏ += d·ẋ, or returns a *rev.DomainError.
 func (k Log1p[T]) Tangent(t Log1p[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Log1p[T]]{Tangent: true, T: t})
+	return log1pCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= d·ẋ and ġx += d·ġy - d²·ẋ·ȳ, or returns a
 // *rev.DomainError.
 func (k Log1p[T]) AdjointTangent(g, t, gt Log1p[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Log1p[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return log1pCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Log1p[T]) check(g, t *Log1p[T]) {
+// Run implements rev.Kernel. It returns a *rev.DomainError if log(1 + x) is not defined.
+func (k Log1p[T]) Run(p rev.Pass[Log1p[T]]) error {
+	return log1pCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// log1pCall makes a pass of a *Log1p.
+//
+//go:noinline
+func log1pCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return log1pRunForward((*Log1p[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return log1pRunForward((*Log1p[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return log1pRunForward((*Log1p[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return log1pRunInverse((*Log1p[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return log1pRunInverse((*Log1p[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return log1pRunInverse((*Log1p[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return log1pRunAdjoint((*Log1p[float64])(k), (*Log1p[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return log1pRunAdjoint((*Log1p[float32])(k), (*Log1p[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return log1pRunAdjoint((*Log1p[fixed.Q43])(k), (*Log1p[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return log1pRunTangent((*Log1p[float64])(k), (*Log1p[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return log1pRunTangent((*Log1p[float32])(k), (*Log1p[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return log1pRunTangent((*Log1p[fixed.Q43])(k), (*Log1p[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return log1pRunAdjointTangent((*Log1p[float64])(k), (*Log1p[float64])(g), (*Log1p[float64])(t), (*Log1p[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return log1pRunAdjointTangent((*Log1p[float32])(k), (*Log1p[float32])(g), (*Log1p[float32])(t), (*Log1p[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return log1pRunAdjointTangent((*Log1p[fixed.Q43])(k), (*Log1p[fixed.Q43])(g), (*Log1p[fixed.Q43])(t), (*Log1p[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return log1pRun((*Log1p[float64])(k), (*rev.Pass[Log1p[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return log1pRun((*Log1p[float32])(k), (*rev.Pass[Log1p[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return log1pRun((*Log1p[fixed.Q43])(k), (*rev.Pass[Log1p[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func log1pRunForward[T rev.Real](k *Log1p[T]) error {
+	log1pCheck(k, nil, nil)
+	return log1pRun(k, &rev.Pass[Log1p[T]]{})
+}
+
+func log1pRunInverse[T rev.Real](k *Log1p[T]) error {
+	log1pCheck(k, nil, nil)
+	return log1pRun(k, &rev.Pass[Log1p[T]]{Back: true})
+}
+
+func log1pRunAdjoint[T rev.Real](k, g *Log1p[T]) error {
+	log1pCheck(k, g, nil)
+	return log1pRun(k, &rev.Pass[Log1p[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func log1pRunTangent[T rev.Real](k, t *Log1p[T]) error {
+	log1pCheck(k, nil, t)
+	return log1pRun(k, &rev.Pass[Log1p[T]]{Tangent: true, T: *t})
+}
+
+func log1pRunAdjointTangent[T rev.Real](k, g, t, gt *Log1p[T]) error {
+	rev.Check(k, g, t, gt)
+	return log1pRun(k, &rev.Pass[Log1p[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// log1pCheck is rev.Check for a pass without second derivatives.
+func log1pCheck[T rev.Real](k, g, t *Log1p[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -1674,35 +3630,99 @@ func NewLogDet(out, sign *float64, a *mat.Dense) LogDet[float64] {
 
 // Forward computes Out += log |det A| and Sign += sign(det A), or returns a
 // *rev.SingularError.
-func (k LogDet[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[LogDet[T]]{}) }
+func (k LogDet[T]) Forward() error {
+	return logDetCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= log |det A| and Sign -= sign(det A), or returns a
 // *rev.SingularError.
-func (k LogDet[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[LogDet[T]]{Back: true}) }
+func (k LogDet[T]) Inverse() error {
+	return logDetCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= log |det A|, Sign -= sign(det A) and Ā += Ōut·A⁻ᵀ, or returns a
 // *rev.SingularError.
 func (k LogDet[T]) Adjoint(g LogDet[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[LogDet[T]]{Back: true, Adjoint: true, G: g})
+	return logDetCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += log |det A|, Sign += sign(det A) and Ȯut += tr(A⁻¹·Ȧ), or
 // returns a *rev.SingularError.
 func (k LogDet[T]) Tangent(t LogDet[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[LogDet[T]]{Tangent: true, T: t})
+	return logDetCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= tr(A⁻¹·Ȧ) and ġA += ġOut·A⁻ᵀ -
 // Ōut·A⁻ᵀ·Ȧᵀ·A⁻ᵀ, or returns a *rev.SingularError.
 func (k LogDet[T]) AdjointTangent(g, t, gt LogDet[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[LogDet[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return logDetCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *LogDet[T]) check(g, t *LogDet[T]) {
+// Run implements rev.Kernel.
+func (k LogDet[T]) Run(p rev.Pass[LogDet[T]]) error {
+	return logDetCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// logDetCall makes a pass of a *LogDet.
+//
+//go:noinline
+func logDetCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return logDetRunForward((*LogDet[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return logDetRunForward((*LogDet[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return logDetRunInverse((*LogDet[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return logDetRunInverse((*LogDet[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return logDetRunAdjoint((*LogDet[float64])(k), (*LogDet[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return logDetRunAdjoint((*LogDet[float32])(k), (*LogDet[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return logDetRunTangent((*LogDet[float64])(k), (*LogDet[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return logDetRunTangent((*LogDet[float32])(k), (*LogDet[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return logDetRunAdjointTangent((*LogDet[float64])(k), (*LogDet[float64])(g), (*LogDet[float64])(t), (*LogDet[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return logDetRunAdjointTangent((*LogDet[float32])(k), (*LogDet[float32])(g), (*LogDet[float32])(t), (*LogDet[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return logDetRun((*LogDet[float64])(k), (*rev.Pass[LogDet[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return logDetRun((*LogDet[float32])(k), (*rev.Pass[LogDet[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func logDetRunForward[T rev.Float](k *LogDet[T]) error {
+	logDetCheck(k, nil, nil)
+	return logDetRun(k, &rev.Pass[LogDet[T]]{})
+}
+
+func logDetRunInverse[T rev.Float](k *LogDet[T]) error {
+	logDetCheck(k, nil, nil)
+	return logDetRun(k, &rev.Pass[LogDet[T]]{Back: true})
+}
+
+func logDetRunAdjoint[T rev.Float](k, g *LogDet[T]) error {
+	logDetCheck(k, g, nil)
+	return logDetRun(k, &rev.Pass[LogDet[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func logDetRunTangent[T rev.Float](k, t *LogDet[T]) error {
+	logDetCheck(k, nil, t)
+	return logDetRun(k, &rev.Pass[LogDet[T]]{Tangent: true, T: *t})
+}
+
+func logDetRunAdjointTangent[T rev.Float](k, g, t, gt *LogDet[T]) error {
+	rev.Check(k, g, t, gt)
+	return logDetRun(k, &rev.Pass[LogDet[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// logDetCheck is rev.Check for a pass without second derivatives.
+func logDetCheck[T rev.Float](k, g, t *LogDet[T]) {
 	dimn := k.A.Rows
 	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.NumberExtent(k.Sign, true), rev.MatrixExtent(&k.A, dimn, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1)
@@ -1721,32 +3741,150 @@ func (k *LogDet[T]) check(g, t *LogDet[T]) {
 }
 
 // Forward computes C += op(A)·op(B).
-func (k MatMul[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[MatMul[T]]{}) }
+func (k MatMul[T]) Forward() {
+	_ = matMulCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes C -= op(A)·op(B).
-func (k MatMul[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[MatMul[T]]{Back: true}) }
+func (k MatMul[T]) Inverse() {
+	_ = matMulCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes C -= op(A)·op(B), Ā += C̄·Bᵀ and B̄ += Aᵀ·C̄.
 func (k MatMul[T]) Adjoint(g MatMul[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[MatMul[T]]{Back: true, Adjoint: true, G: g})
+	_ = matMulCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes C += op(A)·op(B) and Ċ += Ȧ·B + A·Ḃ.
 func (k MatMul[T]) Tangent(t MatMul[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[MatMul[T]]{Tangent: true, T: t})
+	_ = matMulCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ċ -= Ȧ·B + A·Ḃ, ġA += ġC·Bᵀ + C̄·Ḃᵀ and ġB +=
 // Aᵀ·ġC + Ȧᵀ·C̄.
 func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[MatMul[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = matMulCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *MatMul[T]) check(g, t *MatMul[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
+	return matMulCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// matMulCall makes a pass of a *MatMul.
+//
+//go:noinline
+func matMulCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return matMulRunForward((*MatMul[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return matMulRunForward((*MatMul[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return matMulRunForward((*MatMul[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return matMulRunInverse((*MatMul[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return matMulRunInverse((*MatMul[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return matMulRunInverse((*MatMul[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return matMulRunAdjoint((*MatMul[float64])(k), (*MatMul[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return matMulRunAdjoint((*MatMul[float32])(k), (*MatMul[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return matMulRunAdjoint((*MatMul[fixed.Q43])(k), (*MatMul[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return matMulRunTangent((*MatMul[float64])(k), (*MatMul[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return matMulRunTangent((*MatMul[float32])(k), (*MatMul[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return matMulRunTangent((*MatMul[fixed.Q43])(k), (*MatMul[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return matMulRunAdjointTangent((*MatMul[float64])(k), (*MatMul[float64])(g), (*MatMul[float64])(t), (*MatMul[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return matMulRunAdjointTangent((*MatMul[float32])(k), (*MatMul[float32])(g), (*MatMul[float32])(t), (*MatMul[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return matMulRunAdjointTangent((*MatMul[fixed.Q43])(k), (*MatMul[fixed.Q43])(g), (*MatMul[fixed.Q43])(t), (*MatMul[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return matMulRun((*MatMul[float64])(k), (*rev.Pass[MatMul[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return matMulRun((*MatMul[float32])(k), (*rev.Pass[MatMul[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return matMulRun((*MatMul[fixed.Q43])(k), (*rev.Pass[MatMul[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func matMulRunForward[T rev.Real](k *MatMul[T]) error {
+	matMulCheck(k, nil, nil)
+	return matMulRun(k, &rev.Pass[MatMul[T]]{})
+}
+
+func matMulRunInverse[T rev.Real](k *MatMul[T]) error {
+	matMulCheck(k, nil, nil)
+	return matMulRun(k, &rev.Pass[MatMul[T]]{Back: true})
+}
+
+func matMulRunAdjoint[T rev.Real](k, g *MatMul[T]) error {
+	matMulCheck(k, g, nil)
+	return matMulRun(k, &rev.Pass[MatMul[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func matMulRunTangent[T rev.Real](k, t *MatMul[T]) error {
+	matMulCheck(k, nil, t)
+	return matMulRun(k, &rev.Pass[MatMul[T]]{Tangent: true, T: *t})
+}
+
+func matMulRunAdjointTangent[T rev.Real](k, g, t, gt *MatMul[T]) error {
+	rev.Check(k, g, t, gt)
+	return matMulRun(k, &rev.Pass[MatMul[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// RunChecked implements rev.Checker. It finds elements of C. Workers share the product.
+func (k MatMul[T]) RunChecked(back bool) error {
+	return matMulCallChecked(passkind.Of[T](), unsafe.Pointer(&k), back)
+}
+
+// matMulCallChecked is RunChecked of a *MatMul.
+//
+//go:noinline
+func matMulCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
+	switch kind {
+	case passkind.Float64:
+		return matMulRunChecked(*(*MatMul[float64])(k), back)
+	case passkind.Float32:
+		return matMulRunChecked(*(*MatMul[float32])(k), back)
+	case passkind.Q43:
+		return matMulRunChecked(*(*MatMul[fixed.Q43])(k), back)
+	}
+	panic("no such numbers")
+}
+
+// RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
+// secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
+// operands are not those of problems that lie at the same distances, it reads and writes other memory.
+func (k MatMul[T]) RunEach(pass, second, secondPass any, n int) int {
+	return matMulCallEach(passkind.Of[T](), unsafe.Pointer(&k), pass, second, secondPass, n)
+}
+
+// matMulCallEach is RunEach of a *MatMul.
+//
+//go:noinline
+func matMulCallEach(kind passkind.Kind, k unsafe.Pointer, pass, second, secondPass any, n int) int {
+	switch kind {
+	case passkind.Float64:
+		return matMulRunEach(*(*MatMul[float64])(k), pass, second, secondPass, n)
+	case passkind.Float32:
+		return matMulRunEach(*(*MatMul[float32])(k), pass, second, secondPass, n)
+	case passkind.Q43:
+		return matMulRunEach(*(*MatMul[fixed.Q43])(k), pass, second, secondPass, n)
+	}
+	panic("no such numbers")
+}
+
+// matMulCheck is rev.Check for a pass without second derivatives.
+func matMulCheck[T rev.Real](k, g, t *MatMul[T]) {
 	dimm := k.C.Rows
 	dimn := k.C.Cols
 	dimk := k.A.Cols
@@ -1792,32 +3930,108 @@ func NewMaxElem(z, x, y *mat.VecDense) MaxElem[float64] {
 }
 
 // Forward computes z_i += max(x_i, y_i).
-func (k MaxElem[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[MaxElem[T]]{}) }
+func (k MaxElem[T]) Forward() {
+	_ = maxElemCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes z_i -= max(x_i, y_i).
-func (k MaxElem[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[MaxElem[T]]{Back: true}) }
+func (k MaxElem[T]) Inverse() {
+	_ = maxElemCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes z_i -= max(x_i, y_i), x̄ += s(x, y)·z̄ and ȳ += s(y, x)·z̄.
 func (k MaxElem[T]) Adjoint(g MaxElem[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[MaxElem[T]]{Back: true, Adjoint: true, G: g})
+	_ = maxElemCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes z_i += max(x_i, y_i) and ż += s(x, y)·ẋ + s(y, x)·ẏ.
 func (k MaxElem[T]) Tangent(t MaxElem[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[MaxElem[T]]{Tangent: true, T: t})
+	_ = maxElemCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ż -= s(x, y)·ẋ + s(y, x)·ẏ, ġx += s(x, y)·ġz
 // and ġy += s(y, x)·ġz.
 func (k MaxElem[T]) AdjointTangent(g, t, gt MaxElem[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[MaxElem[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = maxElemCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *MaxElem[T]) check(g, t *MaxElem[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k MaxElem[T]) Run(p rev.Pass[MaxElem[T]]) error {
+	return maxElemCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// maxElemCall makes a pass of a *MaxElem.
+//
+//go:noinline
+func maxElemCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return maxElemRunForward((*MaxElem[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return maxElemRunForward((*MaxElem[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return maxElemRunForward((*MaxElem[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return maxElemRunInverse((*MaxElem[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return maxElemRunInverse((*MaxElem[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return maxElemRunInverse((*MaxElem[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return maxElemRunAdjoint((*MaxElem[float64])(k), (*MaxElem[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return maxElemRunAdjoint((*MaxElem[float32])(k), (*MaxElem[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return maxElemRunAdjoint((*MaxElem[fixed.Q43])(k), (*MaxElem[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return maxElemRunTangent((*MaxElem[float64])(k), (*MaxElem[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return maxElemRunTangent((*MaxElem[float32])(k), (*MaxElem[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return maxElemRunTangent((*MaxElem[fixed.Q43])(k), (*MaxElem[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return maxElemRunAdjointTangent((*MaxElem[float64])(k), (*MaxElem[float64])(g), (*MaxElem[float64])(t), (*MaxElem[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return maxElemRunAdjointTangent((*MaxElem[float32])(k), (*MaxElem[float32])(g), (*MaxElem[float32])(t), (*MaxElem[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return maxElemRunAdjointTangent((*MaxElem[fixed.Q43])(k), (*MaxElem[fixed.Q43])(g), (*MaxElem[fixed.Q43])(t), (*MaxElem[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return maxElemRun((*MaxElem[float64])(k), (*rev.Pass[MaxElem[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return maxElemRun((*MaxElem[float32])(k), (*rev.Pass[MaxElem[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return maxElemRun((*MaxElem[fixed.Q43])(k), (*rev.Pass[MaxElem[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func maxElemRunForward[T rev.Real](k *MaxElem[T]) error {
+	maxElemCheck(k, nil, nil)
+	return maxElemRun(k, &rev.Pass[MaxElem[T]]{})
+}
+
+func maxElemRunInverse[T rev.Real](k *MaxElem[T]) error {
+	maxElemCheck(k, nil, nil)
+	return maxElemRun(k, &rev.Pass[MaxElem[T]]{Back: true})
+}
+
+func maxElemRunAdjoint[T rev.Real](k, g *MaxElem[T]) error {
+	maxElemCheck(k, g, nil)
+	return maxElemRun(k, &rev.Pass[MaxElem[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func maxElemRunTangent[T rev.Real](k, t *MaxElem[T]) error {
+	maxElemCheck(k, nil, t)
+	return maxElemRun(k, &rev.Pass[MaxElem[T]]{Tangent: true, T: *t})
+}
+
+func maxElemRunAdjointTangent[T rev.Real](k, g, t, gt *MaxElem[T]) error {
+	rev.Check(k, g, t, gt)
+	return maxElemRun(k, &rev.Pass[MaxElem[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// maxElemCheck is rev.Check for a pass without second derivatives.
+func maxElemCheck[T rev.Real](k, g, t *MaxElem[T]) {
 	dimn := k.Z.N
 	k0, k1, k2 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
@@ -1841,31 +4055,107 @@ func NewMean(out *float64, x *mat.VecDense) Mean[float64] {
 }
 
 // Forward computes Out += m.
-func (k Mean[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Mean[T]]{}) }
+func (k Mean[T]) Forward() {
+	_ = meanCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= m.
-func (k Mean[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Mean[T]]{Back: true}) }
+func (k Mean[T]) Inverse() {
+	_ = meanCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= m and x̄_i += Ōut/n.
 func (k Mean[T]) Adjoint(g Mean[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Mean[T]]{Back: true, Adjoint: true, G: g})
+	_ = meanCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += m and Ȯut += Σ ẋ_i/n.
 func (k Mean[T]) Tangent(t Mean[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Mean[T]]{Tangent: true, T: t})
+	_ = meanCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i/n and ġx_i += ġOut/n.
 func (k Mean[T]) AdjointTangent(g, t, gt Mean[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Mean[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = meanCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Mean[T]) check(g, t *Mean[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Mean[T]) Run(p rev.Pass[Mean[T]]) error {
+	return meanCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// meanCall makes a pass of a *Mean.
+//
+//go:noinline
+func meanCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return meanRunForward((*Mean[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return meanRunForward((*Mean[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return meanRunForward((*Mean[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return meanRunInverse((*Mean[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return meanRunInverse((*Mean[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return meanRunInverse((*Mean[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return meanRunAdjoint((*Mean[float64])(k), (*Mean[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return meanRunAdjoint((*Mean[float32])(k), (*Mean[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return meanRunAdjoint((*Mean[fixed.Q43])(k), (*Mean[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return meanRunTangent((*Mean[float64])(k), (*Mean[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return meanRunTangent((*Mean[float32])(k), (*Mean[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return meanRunTangent((*Mean[fixed.Q43])(k), (*Mean[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return meanRunAdjointTangent((*Mean[float64])(k), (*Mean[float64])(g), (*Mean[float64])(t), (*Mean[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return meanRunAdjointTangent((*Mean[float32])(k), (*Mean[float32])(g), (*Mean[float32])(t), (*Mean[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return meanRunAdjointTangent((*Mean[fixed.Q43])(k), (*Mean[fixed.Q43])(g), (*Mean[fixed.Q43])(t), (*Mean[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return meanRun((*Mean[float64])(k), (*rev.Pass[Mean[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return meanRun((*Mean[float32])(k), (*rev.Pass[Mean[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return meanRun((*Mean[fixed.Q43])(k), (*rev.Pass[Mean[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func meanRunForward[T rev.Real](k *Mean[T]) error {
+	meanCheck(k, nil, nil)
+	return meanRun(k, &rev.Pass[Mean[T]]{})
+}
+
+func meanRunInverse[T rev.Real](k *Mean[T]) error {
+	meanCheck(k, nil, nil)
+	return meanRun(k, &rev.Pass[Mean[T]]{Back: true})
+}
+
+func meanRunAdjoint[T rev.Real](k, g *Mean[T]) error {
+	meanCheck(k, g, nil)
+	return meanRun(k, &rev.Pass[Mean[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func meanRunTangent[T rev.Real](k, t *Mean[T]) error {
+	meanCheck(k, nil, t)
+	return meanRun(k, &rev.Pass[Mean[T]]{Tangent: true, T: *t})
+}
+
+func meanRunAdjointTangent[T rev.Real](k, g, t, gt *Mean[T]) error {
+	rev.Check(k, g, t, gt)
+	return meanRun(k, &rev.Pass[Mean[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// meanCheck is rev.Check for a pass without second derivatives.
+func meanCheck[T rev.Real](k, g, t *Mean[T]) {
 	dimn := k.X.N
 	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -1889,32 +4179,108 @@ func NewMinElem(z, x, y *mat.VecDense) MinElem[float64] {
 }
 
 // Forward computes z_i += min(x_i, y_i).
-func (k MinElem[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[MinElem[T]]{}) }
+func (k MinElem[T]) Forward() {
+	_ = minElemCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes z_i -= min(x_i, y_i).
-func (k MinElem[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[MinElem[T]]{Back: true}) }
+func (k MinElem[T]) Inverse() {
+	_ = minElemCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes z_i -= min(x_i, y_i), x̄ += s(x, y)·z̄ and ȳ += s(y, x)·z̄.
 func (k MinElem[T]) Adjoint(g MinElem[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[MinElem[T]]{Back: true, Adjoint: true, G: g})
+	_ = minElemCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes z_i += min(x_i, y_i) and ż += s(x, y)·ẋ + s(y, x)·ẏ.
 func (k MinElem[T]) Tangent(t MinElem[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[MinElem[T]]{Tangent: true, T: t})
+	_ = minElemCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ż -= s(x, y)·ẋ + s(y, x)·ẏ, ġx += s(x, y)·ġz
 // and ġy += s(y, x)·ġz.
 func (k MinElem[T]) AdjointTangent(g, t, gt MinElem[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[MinElem[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = minElemCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *MinElem[T]) check(g, t *MinElem[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k MinElem[T]) Run(p rev.Pass[MinElem[T]]) error {
+	return minElemCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// minElemCall makes a pass of a *MinElem.
+//
+//go:noinline
+func minElemCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return minElemRunForward((*MinElem[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return minElemRunForward((*MinElem[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return minElemRunForward((*MinElem[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return minElemRunInverse((*MinElem[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return minElemRunInverse((*MinElem[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return minElemRunInverse((*MinElem[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return minElemRunAdjoint((*MinElem[float64])(k), (*MinElem[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return minElemRunAdjoint((*MinElem[float32])(k), (*MinElem[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return minElemRunAdjoint((*MinElem[fixed.Q43])(k), (*MinElem[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return minElemRunTangent((*MinElem[float64])(k), (*MinElem[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return minElemRunTangent((*MinElem[float32])(k), (*MinElem[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return minElemRunTangent((*MinElem[fixed.Q43])(k), (*MinElem[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return minElemRunAdjointTangent((*MinElem[float64])(k), (*MinElem[float64])(g), (*MinElem[float64])(t), (*MinElem[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return minElemRunAdjointTangent((*MinElem[float32])(k), (*MinElem[float32])(g), (*MinElem[float32])(t), (*MinElem[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return minElemRunAdjointTangent((*MinElem[fixed.Q43])(k), (*MinElem[fixed.Q43])(g), (*MinElem[fixed.Q43])(t), (*MinElem[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return minElemRun((*MinElem[float64])(k), (*rev.Pass[MinElem[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return minElemRun((*MinElem[float32])(k), (*rev.Pass[MinElem[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return minElemRun((*MinElem[fixed.Q43])(k), (*rev.Pass[MinElem[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func minElemRunForward[T rev.Real](k *MinElem[T]) error {
+	minElemCheck(k, nil, nil)
+	return minElemRun(k, &rev.Pass[MinElem[T]]{})
+}
+
+func minElemRunInverse[T rev.Real](k *MinElem[T]) error {
+	minElemCheck(k, nil, nil)
+	return minElemRun(k, &rev.Pass[MinElem[T]]{Back: true})
+}
+
+func minElemRunAdjoint[T rev.Real](k, g *MinElem[T]) error {
+	minElemCheck(k, g, nil)
+	return minElemRun(k, &rev.Pass[MinElem[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func minElemRunTangent[T rev.Real](k, t *MinElem[T]) error {
+	minElemCheck(k, nil, t)
+	return minElemRun(k, &rev.Pass[MinElem[T]]{Tangent: true, T: *t})
+}
+
+func minElemRunAdjointTangent[T rev.Real](k, g, t, gt *MinElem[T]) error {
+	rev.Check(k, g, t, gt)
+	return minElemRun(k, &rev.Pass[MinElem[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// minElemCheck is rev.Check for a pass without second derivatives.
+func minElemCheck[T rev.Real](k, g, t *MinElem[T]) {
 	dimn := k.Z.N
 	k0, k1, k2 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
@@ -1939,32 +4305,143 @@ func NewMulElem(z, x, y *mat.VecDense) MulElem[float64] {
 }
 
 // Forward computes z_i += x_i·y_i.
-func (k MulElem[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[MulElem[T]]{}) }
+func (k MulElem[T]) Forward() {
+	_ = mulElemCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes z_i -= x_i·y_i.
-func (k MulElem[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[MulElem[T]]{Back: true}) }
+func (k MulElem[T]) Inverse() {
+	_ = mulElemCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes z_i -= x_i·y_i, x̄ += conj(y)·z̄ and ȳ += conj(x)·z̄.
 func (k MulElem[T]) Adjoint(g MulElem[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[MulElem[T]]{Back: true, Adjoint: true, G: g})
+	_ = mulElemCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes z_i += x_i·y_i and ż += ẋ·y + x·ẏ.
 func (k MulElem[T]) Tangent(t MulElem[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[MulElem[T]]{Tangent: true, T: t})
+	_ = mulElemCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ż -= ẋ·y + x·ẏ, ġx += conj(y)·ġz +
 // conj(ẏ)·z̄ and ġy += conj(x)·ġz + conj(ẋ)·z̄.
 func (k MulElem[T]) AdjointTangent(g, t, gt MulElem[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[MulElem[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = mulElemCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *MulElem[T]) check(g, t *MulElem[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
+	return mulElemCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// mulElemCall makes a pass of a *MulElem.
+//
+//go:noinline
+func mulElemCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return mulElemRunForward((*MulElem[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return mulElemRunForward((*MulElem[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return mulElemRunForward((*MulElem[fixed.Q43])(k))
+	case passkind.Forward + passkind.Complex128:
+		return mulElemRunForward((*MulElem[complex128])(k))
+	case passkind.Inverse + passkind.Float64:
+		return mulElemRunInverse((*MulElem[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return mulElemRunInverse((*MulElem[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return mulElemRunInverse((*MulElem[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Complex128:
+		return mulElemRunInverse((*MulElem[complex128])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return mulElemRunAdjoint((*MulElem[float64])(k), (*MulElem[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return mulElemRunAdjoint((*MulElem[float32])(k), (*MulElem[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return mulElemRunAdjoint((*MulElem[fixed.Q43])(k), (*MulElem[fixed.Q43])(g))
+	case passkind.Adjoint + passkind.Complex128:
+		return mulElemRunAdjoint((*MulElem[complex128])(k), (*MulElem[complex128])(g))
+	case passkind.Tangent + passkind.Float64:
+		return mulElemRunTangent((*MulElem[float64])(k), (*MulElem[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return mulElemRunTangent((*MulElem[float32])(k), (*MulElem[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return mulElemRunTangent((*MulElem[fixed.Q43])(k), (*MulElem[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Complex128:
+		return mulElemRunTangent((*MulElem[complex128])(k), (*MulElem[complex128])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return mulElemRunAdjointTangent((*MulElem[float64])(k), (*MulElem[float64])(g), (*MulElem[float64])(t), (*MulElem[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return mulElemRunAdjointTangent((*MulElem[float32])(k), (*MulElem[float32])(g), (*MulElem[float32])(t), (*MulElem[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return mulElemRunAdjointTangent((*MulElem[fixed.Q43])(k), (*MulElem[fixed.Q43])(g), (*MulElem[fixed.Q43])(t), (*MulElem[fixed.Q43])(gt))
+	case passkind.AdjointTangent + passkind.Complex128:
+		return mulElemRunAdjointTangent((*MulElem[complex128])(k), (*MulElem[complex128])(g), (*MulElem[complex128])(t), (*MulElem[complex128])(gt))
+	case passkind.Checked + passkind.Float64:
+		return mulElemRun((*MulElem[float64])(k), (*rev.Pass[MulElem[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return mulElemRun((*MulElem[float32])(k), (*rev.Pass[MulElem[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return mulElemRun((*MulElem[fixed.Q43])(k), (*rev.Pass[MulElem[fixed.Q43]])(g))
+	case passkind.Checked + passkind.Complex128:
+		return mulElemRun((*MulElem[complex128])(k), (*rev.Pass[MulElem[complex128]])(g))
+	}
+	panic("no such numbers")
+}
+
+func mulElemRunForward[T rev.Number](k *MulElem[T]) error {
+	mulElemCheck(k, nil, nil)
+	return mulElemRun(k, &rev.Pass[MulElem[T]]{})
+}
+
+func mulElemRunInverse[T rev.Number](k *MulElem[T]) error {
+	mulElemCheck(k, nil, nil)
+	return mulElemRun(k, &rev.Pass[MulElem[T]]{Back: true})
+}
+
+func mulElemRunAdjoint[T rev.Number](k, g *MulElem[T]) error {
+	mulElemCheck(k, g, nil)
+	return mulElemRun(k, &rev.Pass[MulElem[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func mulElemRunTangent[T rev.Number](k, t *MulElem[T]) error {
+	mulElemCheck(k, nil, t)
+	return mulElemRun(k, &rev.Pass[MulElem[T]]{Tangent: true, T: *t})
+}
+
+func mulElemRunAdjointTangent[T rev.Number](k, g, t, gt *MulElem[T]) error {
+	rev.Check(k, g, t, gt)
+	return mulElemRun(k, &rev.Pass[MulElem[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// RunChecked implements rev.Checker. It finds elements of Z. It runs on one core, as memory bounds the pass soon, and what was
+// done before an overflow must be undone in order.
+func (k MulElem[T]) RunChecked(back bool) error {
+	return mulElemCallChecked(passkind.Of[T](), unsafe.Pointer(&k), back)
+}
+
+// mulElemCallChecked is RunChecked of a *MulElem.
+//
+//go:noinline
+func mulElemCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
+	switch kind {
+	case passkind.Float64:
+		return mulElemRunChecked(*(*MulElem[float64])(k), back)
+	case passkind.Float32:
+		return mulElemRunChecked(*(*MulElem[float32])(k), back)
+	case passkind.Q43:
+		return mulElemRunChecked(*(*MulElem[fixed.Q43])(k), back)
+	case passkind.Complex128:
+		return mulElemRunChecked(*(*MulElem[complex128])(k), back)
+	}
+	panic("no such numbers")
+}
+
+// mulElemCheck is rev.Check for a pass without second derivatives.
+func mulElemCheck[T rev.Number](k, g, t *MulElem[T]) {
 	dimn := k.Z.N
 	k0, k1, k2 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
@@ -1989,32 +4466,108 @@ func NewNorm1(out *float64, x *mat.VecDense) Norm1[float64] {
 }
 
 // Forward computes Out += ‖x‖₁.
-func (k Norm1[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Norm1[T]]{}) }
+func (k Norm1[T]) Forward() {
+	_ = norm1Call(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= ‖x‖₁.
-func (k Norm1[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Norm1[T]]{Back: true}) }
+func (k Norm1[T]) Inverse() {
+	_ = norm1Call(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= ‖x‖₁ and x̄ += Ōut·sign(x).
 func (k Norm1[T]) Adjoint(g Norm1[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Norm1[T]]{Back: true, Adjoint: true, G: g})
+	_ = norm1Call(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += ‖x‖₁ and Ȯut += Σ sign(x_i)·ẋ_i.
 func (k Norm1[T]) Tangent(t Norm1[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Norm1[T]]{Tangent: true, T: t})
+	_ = norm1Call(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ sign(x_i)·ẋ_i and ġx +=
 // ġOut·sign(x).
 func (k Norm1[T]) AdjointTangent(g, t, gt Norm1[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Norm1[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = norm1Call(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Norm1[T]) check(g, t *Norm1[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Norm1[T]) Run(p rev.Pass[Norm1[T]]) error {
+	return norm1Call(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// norm1Call makes a pass of a *Norm1.
+//
+//go:noinline
+func norm1Call(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return norm1RunForward((*Norm1[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return norm1RunForward((*Norm1[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return norm1RunForward((*Norm1[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return norm1RunInverse((*Norm1[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return norm1RunInverse((*Norm1[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return norm1RunInverse((*Norm1[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return norm1RunAdjoint((*Norm1[float64])(k), (*Norm1[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return norm1RunAdjoint((*Norm1[float32])(k), (*Norm1[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return norm1RunAdjoint((*Norm1[fixed.Q43])(k), (*Norm1[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return norm1RunTangent((*Norm1[float64])(k), (*Norm1[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return norm1RunTangent((*Norm1[float32])(k), (*Norm1[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return norm1RunTangent((*Norm1[fixed.Q43])(k), (*Norm1[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return norm1RunAdjointTangent((*Norm1[float64])(k), (*Norm1[float64])(g), (*Norm1[float64])(t), (*Norm1[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return norm1RunAdjointTangent((*Norm1[float32])(k), (*Norm1[float32])(g), (*Norm1[float32])(t), (*Norm1[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return norm1RunAdjointTangent((*Norm1[fixed.Q43])(k), (*Norm1[fixed.Q43])(g), (*Norm1[fixed.Q43])(t), (*Norm1[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return norm1Run((*Norm1[float64])(k), (*rev.Pass[Norm1[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return norm1Run((*Norm1[float32])(k), (*rev.Pass[Norm1[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return norm1Run((*Norm1[fixed.Q43])(k), (*rev.Pass[Norm1[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func norm1RunForward[T rev.Real](k *Norm1[T]) error {
+	norm1Check(k, nil, nil)
+	return norm1Run(k, &rev.Pass[Norm1[T]]{})
+}
+
+func norm1RunInverse[T rev.Real](k *Norm1[T]) error {
+	norm1Check(k, nil, nil)
+	return norm1Run(k, &rev.Pass[Norm1[T]]{Back: true})
+}
+
+func norm1RunAdjoint[T rev.Real](k, g *Norm1[T]) error {
+	norm1Check(k, g, nil)
+	return norm1Run(k, &rev.Pass[Norm1[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func norm1RunTangent[T rev.Real](k, t *Norm1[T]) error {
+	norm1Check(k, nil, t)
+	return norm1Run(k, &rev.Pass[Norm1[T]]{Tangent: true, T: *t})
+}
+
+func norm1RunAdjointTangent[T rev.Real](k, g, t, gt *Norm1[T]) error {
+	rev.Check(k, g, t, gt)
+	return norm1Run(k, &rev.Pass[Norm1[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// norm1Check is rev.Check for a pass without second derivatives.
+func norm1Check[T rev.Real](k, g, t *Norm1[T]) {
 	dimn := k.X.N
 	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -2038,32 +4591,150 @@ func NewNorm2(out *float64, x *mat.VecDense) Norm2[float64] {
 }
 
 // Forward computes Out += ‖x‖.
-func (k Norm2[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Norm2[T]]{}) }
+func (k Norm2[T]) Forward() {
+	_ = norm2Call(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= ‖x‖.
-func (k Norm2[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Norm2[T]]{Back: true}) }
+func (k Norm2[T]) Inverse() {
+	_ = norm2Call(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= ‖x‖ and x̄ += Ōut·u.
 func (k Norm2[T]) Adjoint(g Norm2[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Norm2[T]]{Back: true, Adjoint: true, G: g})
+	_ = norm2Call(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += ‖x‖ and Ȯut += r = Σ u_i·ẋ_i.
 func (k Norm2[T]) Tangent(t Norm2[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Norm2[T]]{Tangent: true, T: t})
+	_ = norm2Call(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= r = Σ u_i·ẋ_i and ġx += ġOut·u +
 // Ōut·(ẋ - r·u)/‖x‖.
 func (k Norm2[T]) AdjointTangent(g, t, gt Norm2[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Norm2[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = norm2Call(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Norm2[T]) check(g, t *Norm2[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
+	return norm2Call(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// norm2Call makes a pass of a *Norm2.
+//
+//go:noinline
+func norm2Call(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return norm2RunForward((*Norm2[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return norm2RunForward((*Norm2[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return norm2RunForward((*Norm2[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return norm2RunInverse((*Norm2[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return norm2RunInverse((*Norm2[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return norm2RunInverse((*Norm2[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return norm2RunAdjoint((*Norm2[float64])(k), (*Norm2[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return norm2RunAdjoint((*Norm2[float32])(k), (*Norm2[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return norm2RunAdjoint((*Norm2[fixed.Q43])(k), (*Norm2[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return norm2RunTangent((*Norm2[float64])(k), (*Norm2[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return norm2RunTangent((*Norm2[float32])(k), (*Norm2[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return norm2RunTangent((*Norm2[fixed.Q43])(k), (*Norm2[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return norm2RunAdjointTangent((*Norm2[float64])(k), (*Norm2[float64])(g), (*Norm2[float64])(t), (*Norm2[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return norm2RunAdjointTangent((*Norm2[float32])(k), (*Norm2[float32])(g), (*Norm2[float32])(t), (*Norm2[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return norm2RunAdjointTangent((*Norm2[fixed.Q43])(k), (*Norm2[fixed.Q43])(g), (*Norm2[fixed.Q43])(t), (*Norm2[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return norm2Run((*Norm2[float64])(k), (*rev.Pass[Norm2[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return norm2Run((*Norm2[float32])(k), (*rev.Pass[Norm2[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return norm2Run((*Norm2[fixed.Q43])(k), (*rev.Pass[Norm2[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func norm2RunForward[T rev.Real](k *Norm2[T]) error {
+	norm2Check(k, nil, nil)
+	return norm2Run(k, &rev.Pass[Norm2[T]]{})
+}
+
+func norm2RunInverse[T rev.Real](k *Norm2[T]) error {
+	norm2Check(k, nil, nil)
+	return norm2Run(k, &rev.Pass[Norm2[T]]{Back: true})
+}
+
+func norm2RunAdjoint[T rev.Real](k, g *Norm2[T]) error {
+	norm2Check(k, g, nil)
+	return norm2Run(k, &rev.Pass[Norm2[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func norm2RunTangent[T rev.Real](k, t *Norm2[T]) error {
+	norm2Check(k, nil, t)
+	return norm2Run(k, &rev.Pass[Norm2[T]]{Tangent: true, T: *t})
+}
+
+func norm2RunAdjointTangent[T rev.Real](k, g, t, gt *Norm2[T]) error {
+	rev.Check(k, g, t, gt)
+	return norm2Run(k, &rev.Pass[Norm2[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// RunChecked implements rev.Checker. It finds Out, also where the norm is out of range.
+func (k Norm2[T]) RunChecked(back bool) error {
+	return norm2CallChecked(passkind.Of[T](), unsafe.Pointer(&k), back)
+}
+
+// norm2CallChecked is RunChecked of a *Norm2.
+//
+//go:noinline
+func norm2CallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
+	switch kind {
+	case passkind.Float64:
+		return norm2RunChecked(*(*Norm2[float64])(k), back)
+	case passkind.Float32:
+		return norm2RunChecked(*(*Norm2[float32])(k), back)
+	case passkind.Q43:
+		return norm2RunChecked(*(*Norm2[fixed.Q43])(k), back)
+	}
+	panic("no such numbers")
+}
+
+// RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
+// secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
+// operands are not those of problems that lie at the same distances, it reads and writes other memory.
+func (k Norm2[T]) RunEach(pass, second, secondPass any, n int) int {
+	return norm2CallEach(passkind.Of[T](), unsafe.Pointer(&k), pass, second, secondPass, n)
+}
+
+// norm2CallEach is RunEach of a *Norm2.
+//
+//go:noinline
+func norm2CallEach(kind passkind.Kind, k unsafe.Pointer, pass, second, secondPass any, n int) int {
+	switch kind {
+	case passkind.Float64:
+		return norm2RunEach(*(*Norm2[float64])(k), pass, second, secondPass, n)
+	case passkind.Float32:
+		return norm2RunEach(*(*Norm2[float32])(k), pass, second, secondPass, n)
+	case passkind.Q43:
+		return norm2RunEach(*(*Norm2[fixed.Q43])(k), pass, second, secondPass, n)
+	}
+	panic("no such numbers")
+}
+
+// norm2Check is rev.Check for a pass without second derivatives.
+func norm2Check[T rev.Real](k, g, t *Norm2[T]) {
 	dimn := k.X.N
 	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -2087,32 +4758,108 @@ func NewNormInf(out *float64, x *mat.VecDense) NormInf[float64] {
 }
 
 // Forward computes Out += ‖x‖_∞.
-func (k NormInf[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[NormInf[T]]{}) }
+func (k NormInf[T]) Forward() {
+	_ = normInfCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= ‖x‖_∞.
-func (k NormInf[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[NormInf[T]]{Back: true}) }
+func (k NormInf[T]) Inverse() {
+	_ = normInfCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= ‖x‖_∞ and x̄_m += Ōut·sign(x_m).
 func (k NormInf[T]) Adjoint(g NormInf[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[NormInf[T]]{Back: true, Adjoint: true, G: g})
+	_ = normInfCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += ‖x‖_∞ and Ȯut += sign(x_m)·ẋ_m.
 func (k NormInf[T]) Tangent(t NormInf[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[NormInf[T]]{Tangent: true, T: t})
+	_ = normInfCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= sign(x_m)·ẋ_m and ġx_m +=
 // ġOut·sign(x_m).
 func (k NormInf[T]) AdjointTangent(g, t, gt NormInf[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[NormInf[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = normInfCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *NormInf[T]) check(g, t *NormInf[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k NormInf[T]) Run(p rev.Pass[NormInf[T]]) error {
+	return normInfCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// normInfCall makes a pass of a *NormInf.
+//
+//go:noinline
+func normInfCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return normInfRunForward((*NormInf[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return normInfRunForward((*NormInf[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return normInfRunForward((*NormInf[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return normInfRunInverse((*NormInf[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return normInfRunInverse((*NormInf[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return normInfRunInverse((*NormInf[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return normInfRunAdjoint((*NormInf[float64])(k), (*NormInf[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return normInfRunAdjoint((*NormInf[float32])(k), (*NormInf[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return normInfRunAdjoint((*NormInf[fixed.Q43])(k), (*NormInf[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return normInfRunTangent((*NormInf[float64])(k), (*NormInf[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return normInfRunTangent((*NormInf[float32])(k), (*NormInf[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return normInfRunTangent((*NormInf[fixed.Q43])(k), (*NormInf[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return normInfRunAdjointTangent((*NormInf[float64])(k), (*NormInf[float64])(g), (*NormInf[float64])(t), (*NormInf[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return normInfRunAdjointTangent((*NormInf[float32])(k), (*NormInf[float32])(g), (*NormInf[float32])(t), (*NormInf[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return normInfRunAdjointTangent((*NormInf[fixed.Q43])(k), (*NormInf[fixed.Q43])(g), (*NormInf[fixed.Q43])(t), (*NormInf[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return normInfRun((*NormInf[float64])(k), (*rev.Pass[NormInf[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return normInfRun((*NormInf[float32])(k), (*rev.Pass[NormInf[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return normInfRun((*NormInf[fixed.Q43])(k), (*rev.Pass[NormInf[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func normInfRunForward[T rev.Real](k *NormInf[T]) error {
+	normInfCheck(k, nil, nil)
+	return normInfRun(k, &rev.Pass[NormInf[T]]{})
+}
+
+func normInfRunInverse[T rev.Real](k *NormInf[T]) error {
+	normInfCheck(k, nil, nil)
+	return normInfRun(k, &rev.Pass[NormInf[T]]{Back: true})
+}
+
+func normInfRunAdjoint[T rev.Real](k, g *NormInf[T]) error {
+	normInfCheck(k, g, nil)
+	return normInfRun(k, &rev.Pass[NormInf[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func normInfRunTangent[T rev.Real](k, t *NormInf[T]) error {
+	normInfCheck(k, nil, t)
+	return normInfRun(k, &rev.Pass[NormInf[T]]{Tangent: true, T: *t})
+}
+
+func normInfRunAdjointTangent[T rev.Real](k, g, t, gt *NormInf[T]) error {
+	rev.Check(k, g, t, gt)
+	return normInfRun(k, &rev.Pass[NormInf[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// normInfCheck is rev.Check for a pass without second derivatives.
+func normInfCheck[T rev.Real](k, g, t *NormInf[T]) {
 	dimn := k.X.N
 	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -2135,32 +4882,128 @@ func NewOuter(a *mat.Dense, alpha *float64, x, y *mat.VecDense) Outer[float64] {
 }
 
 // Forward computes A += α·x·yᵀ.
-func (k Outer[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Outer[T]]{}) }
+func (k Outer[T]) Forward() {
+	_ = outerCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes A -= α·x·yᵀ.
-func (k Outer[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Outer[T]]{Back: true}) }
+func (k Outer[T]) Inverse() {
+	_ = outerCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes A -= α·x·yᵀ, ᾱ += xᵀ·Ā·y, x̄ += α·Ā·y and ȳ += α·Āᵀ·x.
 func (k Outer[T]) Adjoint(g Outer[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Outer[T]]{Back: true, Adjoint: true, G: g})
+	_ = outerCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes A += α·x·yᵀ and Ȧ += (α̇·x + α·ẋ)·yᵀ + α·x·ẏᵀ.
 func (k Outer[T]) Tangent(t Outer[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Outer[T]]{Tangent: true, T: t})
+	_ = outerCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȧ -= (α̇·x + α·ẋ)·yᵀ + α·x·ẏᵀ, ġα += xᵀ·ġA·y +
 // ẋᵀ·Ā·y + xᵀ·Ā·ẏ, ġx += α·(ġA·y + Ā·ẏ) + α̇·Ā·y and ġy += α·(ġAᵀ·x + Āᵀ·ẋ) + α̇·Āᵀ·x.
 func (k Outer[T]) AdjointTangent(g, t, gt Outer[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Outer[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = outerCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Outer[T]) check(g, t *Outer[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Outer[T]) Run(p rev.Pass[Outer[T]]) error {
+	return outerCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// outerCall makes a pass of a *Outer.
+//
+//go:noinline
+func outerCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return outerRunForward((*Outer[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return outerRunForward((*Outer[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return outerRunForward((*Outer[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return outerRunInverse((*Outer[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return outerRunInverse((*Outer[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return outerRunInverse((*Outer[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return outerRunAdjoint((*Outer[float64])(k), (*Outer[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return outerRunAdjoint((*Outer[float32])(k), (*Outer[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return outerRunAdjoint((*Outer[fixed.Q43])(k), (*Outer[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return outerRunTangent((*Outer[float64])(k), (*Outer[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return outerRunTangent((*Outer[float32])(k), (*Outer[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return outerRunTangent((*Outer[fixed.Q43])(k), (*Outer[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return outerRunAdjointTangent((*Outer[float64])(k), (*Outer[float64])(g), (*Outer[float64])(t), (*Outer[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return outerRunAdjointTangent((*Outer[float32])(k), (*Outer[float32])(g), (*Outer[float32])(t), (*Outer[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return outerRunAdjointTangent((*Outer[fixed.Q43])(k), (*Outer[fixed.Q43])(g), (*Outer[fixed.Q43])(t), (*Outer[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return outerRun(*(*Outer[float64])(k), *(*rev.Pass[Outer[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return outerRun(*(*Outer[float32])(k), *(*rev.Pass[Outer[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return outerRun(*(*Outer[fixed.Q43])(k), *(*rev.Pass[Outer[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func outerRunForward[T rev.Real](k *Outer[T]) error {
+	outerCheck(k, nil, nil)
+	return outerRun(*k, rev.Pass[Outer[T]]{})
+}
+
+func outerRunInverse[T rev.Real](k *Outer[T]) error {
+	outerCheck(k, nil, nil)
+	return outerRun(*k, rev.Pass[Outer[T]]{Back: true})
+}
+
+func outerRunAdjoint[T rev.Real](k, g *Outer[T]) error {
+	outerCheck(k, g, nil)
+	return outerRun(*k, rev.Pass[Outer[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func outerRunTangent[T rev.Real](k, t *Outer[T]) error {
+	outerCheck(k, nil, t)
+	return outerRun(*k, rev.Pass[Outer[T]]{Tangent: true, T: *t})
+}
+
+func outerRunAdjointTangent[T rev.Real](k, g, t, gt *Outer[T]) error {
+	rev.Check(k, g, t, gt)
+	return outerRun(*k, rev.Pass[Outer[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// RunChecked implements rev.Checker. It finds elements of A. If α·x_i is out of range, the first element of row i is.
+func (k Outer[T]) RunChecked(back bool) error {
+	return outerCallChecked(passkind.Of[T](), unsafe.Pointer(&k), back)
+}
+
+// outerCallChecked is RunChecked of a *Outer.
+//
+//go:noinline
+func outerCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
+	switch kind {
+	case passkind.Float64:
+		return outerRunChecked(*(*Outer[float64])(k), back)
+	case passkind.Float32:
+		return outerRunChecked(*(*Outer[float32])(k), back)
+	case passkind.Q43:
+		return outerRunChecked(*(*Outer[fixed.Q43])(k), back)
+	}
+	panic("no such numbers")
+}
+
+// outerCheck is rev.Check for a pass without second derivatives.
+func outerCheck[T rev.Real](k, g, t *Outer[T]) {
 	dimm := k.A.Rows
 	dimn := k.A.Cols
 	k0, k1, k2, k3 := rev.MatrixExtent(&k.A, dimm, dimn, false), rev.NumberExtent(k.Alpha, false), rev.VectorExtent(&k.X, dimm, false), rev.VectorExtent(&k.Y, dimn, false)
@@ -2187,32 +5030,96 @@ func NewPinv(x, a *mat.Dense) Pinv[float64] {
 }
 
 // Forward computes X += A⁺, or returns a *rev.SingularError.
-func (k Pinv[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Pinv[T]]{}) }
+func (k Pinv[T]) Forward() error {
+	return pinvCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes X -= A⁺, or returns a *rev.SingularError.
-func (k Pinv[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Pinv[T]]{Back: true}) }
+func (k Pinv[T]) Inverse() error {
+	return pinvCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes X -= A⁺ and Ā += P·W - Yᵀ·M, or returns a *rev.SingularError.
 func (k Pinv[T]) Adjoint(g Pinv[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Pinv[T]]{Back: true, Adjoint: true, G: g})
+	return pinvCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes X += A⁺ and Ẋ += Ẏ = S·ȦᵀP - Y·Ȧ·Y, or returns a *rev.SingularError.
 func (k Pinv[T]) Tangent(t Pinv[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Pinv[T]]{Tangent: true, T: t})
+	return pinvCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = S·ȦᵀP - Y·Ȧ·Y and ġA += P·Ẇ - (Ȧ·Y +
 // A·Ẏ)·W - Ẏᵀ·M - Yᵀ·Ṁ, or returns a *rev.SingularError.
 func (k Pinv[T]) AdjointTangent(g, t, gt Pinv[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Pinv[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return pinvCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Pinv[T]) check(g, t *Pinv[T]) {
+// Run implements rev.Kernel.
+func (k Pinv[T]) Run(p rev.Pass[Pinv[T]]) error {
+	return pinvCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// pinvCall makes a pass of a *Pinv.
+//
+//go:noinline
+func pinvCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return pinvRunForward((*Pinv[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return pinvRunForward((*Pinv[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return pinvRunInverse((*Pinv[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return pinvRunInverse((*Pinv[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return pinvRunAdjoint((*Pinv[float64])(k), (*Pinv[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return pinvRunAdjoint((*Pinv[float32])(k), (*Pinv[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return pinvRunTangent((*Pinv[float64])(k), (*Pinv[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return pinvRunTangent((*Pinv[float32])(k), (*Pinv[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return pinvRunAdjointTangent((*Pinv[float64])(k), (*Pinv[float64])(g), (*Pinv[float64])(t), (*Pinv[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return pinvRunAdjointTangent((*Pinv[float32])(k), (*Pinv[float32])(g), (*Pinv[float32])(t), (*Pinv[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return pinvRun(*(*Pinv[float64])(k), *(*rev.Pass[Pinv[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return pinvRun(*(*Pinv[float32])(k), *(*rev.Pass[Pinv[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func pinvRunForward[T rev.Float](k *Pinv[T]) error {
+	pinvCheck(k, nil, nil)
+	return pinvRun(*k, rev.Pass[Pinv[T]]{})
+}
+
+func pinvRunInverse[T rev.Float](k *Pinv[T]) error {
+	pinvCheck(k, nil, nil)
+	return pinvRun(*k, rev.Pass[Pinv[T]]{Back: true})
+}
+
+func pinvRunAdjoint[T rev.Float](k, g *Pinv[T]) error {
+	pinvCheck(k, g, nil)
+	return pinvRun(*k, rev.Pass[Pinv[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func pinvRunTangent[T rev.Float](k, t *Pinv[T]) error {
+	pinvCheck(k, nil, t)
+	return pinvRun(*k, rev.Pass[Pinv[T]]{Tangent: true, T: *t})
+}
+
+func pinvRunAdjointTangent[T rev.Float](k, g, t, gt *Pinv[T]) error {
+	rev.Check(k, g, t, gt)
+	return pinvRun(*k, rev.Pass[Pinv[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// pinvCheck is rev.Check for a pass without second derivatives.
+func pinvCheck[T rev.Float](k, g, t *Pinv[T]) {
 	dimn := k.X.Rows
 	dimm := k.X.Cols
 	k0, k1 := rev.MatrixExtent(&k.X, dimn, dimm, false), rev.MatrixExtent(&k.A, dimm, dimn, false)
@@ -2237,36 +5144,97 @@ func NewPolyLeastSquares(out *float64, c, x, y *mat.VecDense) PolyLeastSquares[f
 }
 
 // Forward computes Out += ½ Σ_i r_i².
-func (k PolyLeastSquares[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[PolyLeastSquares[T]]{}) }
+func (k PolyLeastSquares[T]) Forward() {
+	_ = polyLeastSquaresCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= ½ Σ_i r_i².
 func (k PolyLeastSquares[T]) Inverse() {
-	k.check(nil, nil)
-	_ = k.Run(rev.Pass[PolyLeastSquares[T]]{Back: true})
+	_ = polyLeastSquaresCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes Out -= ½ Σ_i r_i², c̄ -= Ōut·Vᵀ·r, x̄_i -= Ōut·r_i·pʹ(x_i) and ȳ +=
 // Ōut·r.
 func (k PolyLeastSquares[T]) Adjoint(g PolyLeastSquares[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[PolyLeastSquares[T]]{Back: true, Adjoint: true, G: g})
+	_ = polyLeastSquaresCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += ½ Σ_i r_i² and Ȯut += Σ_i r_i·ṙ_i.
 func (k PolyLeastSquares[T]) Tangent(t PolyLeastSquares[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[PolyLeastSquares[T]]{Tangent: true, T: t})
+	_ = polyLeastSquaresCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ_i r_i·ṙ_i, ġc -= Vᵀ·u + Ōut·V̇ᵀ·r, ġy += u
 // and ġx_i -= u_i·pʹ(x_i) + Ōut·r_i·(ṗʹ(x_i) + pʺ(x_i)·ẋ_i).
 func (k PolyLeastSquares[T]) AdjointTangent(g, t, gt PolyLeastSquares[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[PolyLeastSquares[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = polyLeastSquaresCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *PolyLeastSquares[T]) check(g, t *PolyLeastSquares[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k PolyLeastSquares[T]) Run(p rev.Pass[PolyLeastSquares[T]]) error {
+	return polyLeastSquaresCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// polyLeastSquaresCall makes a pass of a *PolyLeastSquares.
+//
+//go:noinline
+func polyLeastSquaresCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return polyLeastSquaresRunForward((*PolyLeastSquares[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return polyLeastSquaresRunForward((*PolyLeastSquares[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return polyLeastSquaresRunInverse((*PolyLeastSquares[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return polyLeastSquaresRunInverse((*PolyLeastSquares[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return polyLeastSquaresRunAdjoint((*PolyLeastSquares[float64])(k), (*PolyLeastSquares[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return polyLeastSquaresRunAdjoint((*PolyLeastSquares[float32])(k), (*PolyLeastSquares[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return polyLeastSquaresRunTangent((*PolyLeastSquares[float64])(k), (*PolyLeastSquares[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return polyLeastSquaresRunTangent((*PolyLeastSquares[float32])(k), (*PolyLeastSquares[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return polyLeastSquaresRunAdjointTangent((*PolyLeastSquares[float64])(k), (*PolyLeastSquares[float64])(g), (*PolyLeastSquares[float64])(t), (*PolyLeastSquares[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return polyLeastSquaresRunAdjointTangent((*PolyLeastSquares[float32])(k), (*PolyLeastSquares[float32])(g), (*PolyLeastSquares[float32])(t), (*PolyLeastSquares[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return polyLeastSquaresRun(*(*PolyLeastSquares[float64])(k), *(*rev.Pass[PolyLeastSquares[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return polyLeastSquaresRun(*(*PolyLeastSquares[float32])(k), *(*rev.Pass[PolyLeastSquares[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func polyLeastSquaresRunForward[T rev.Float](k *PolyLeastSquares[T]) error {
+	polyLeastSquaresCheck(k, nil, nil)
+	return polyLeastSquaresRun(*k, rev.Pass[PolyLeastSquares[T]]{})
+}
+
+func polyLeastSquaresRunInverse[T rev.Float](k *PolyLeastSquares[T]) error {
+	polyLeastSquaresCheck(k, nil, nil)
+	return polyLeastSquaresRun(*k, rev.Pass[PolyLeastSquares[T]]{Back: true})
+}
+
+func polyLeastSquaresRunAdjoint[T rev.Float](k, g *PolyLeastSquares[T]) error {
+	polyLeastSquaresCheck(k, g, nil)
+	return polyLeastSquaresRun(*k, rev.Pass[PolyLeastSquares[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func polyLeastSquaresRunTangent[T rev.Float](k, t *PolyLeastSquares[T]) error {
+	polyLeastSquaresCheck(k, nil, t)
+	return polyLeastSquaresRun(*k, rev.Pass[PolyLeastSquares[T]]{Tangent: true, T: *t})
+}
+
+func polyLeastSquaresRunAdjointTangent[T rev.Float](k, g, t, gt *PolyLeastSquares[T]) error {
+	rev.Check(k, g, t, gt)
+	return polyLeastSquaresRun(*k, rev.Pass[PolyLeastSquares[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// polyLeastSquaresCheck is rev.Check for a pass without second derivatives.
+func polyLeastSquaresCheck[T rev.Float](k, g, t *PolyLeastSquares[T]) {
 	dimm := k.C.N
 	dimn := k.X.N
 	k0, k1, k2, k3 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.C, dimm, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
@@ -2293,35 +5261,112 @@ func NewPow(z, x, y *mat.VecDense) Pow[float64] {
 }
 
 // Forward computes z_i += x_i^y_i, or returns a *rev.DomainError.
-func (k Pow[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Pow[T]]{}) }
+func (k Pow[T]) Forward() error {
+	return powCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes z_i -= x_i^y_i, or returns a *rev.DomainError.
-func (k Pow[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Pow[T]]{Back: true}) }
+func (k Pow[T]) Inverse() error {
+	return powCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes z_i -= x_i^y_i, x̄ += y·x^(y-1)·z̄ and ȳ += l·x^y·z̄, or returns a
 // *rev.DomainError.
 func (k Pow[T]) Adjoint(g Pow[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Pow[T]]{Back: true, Adjoint: true, G: g})
+	return powCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes z_i += x_i^y_i and ż += y·x^(y-1)·ẋ + l·x^y·ẏ, or returns a
 // *rev.DomainError.
 func (k Pow[T]) Tangent(t Pow[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Pow[T]]{Tangent: true, T: t})
+	return powCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ż -= y·x^(y-1)·ẋ + l·x^y·ẏ, ġx +=
 // y·x^(y-1)·ġz + (y·(y-1)·x^(y-2)·ẋ + (1 + y·l)·x^(y-1)·ẏ)·z̄ and ġy += l·x^y·ġz + ((1 +
 // y·l)·x^(y-1)·ẋ + l²·x^y·ẏ)·z̄, or returns a *rev.DomainError.
 func (k Pow[T]) AdjointTangent(g, t, gt Pow[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Pow[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return powCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Pow[T]) check(g, t *Pow[T]) {
+// Run implements rev.Kernel. It returns a *rev.DomainError if x^y or a derivative that
+// it needs is not defined.
+func (k Pow[T]) Run(p rev.Pass[Pow[T]]) error {
+	return powCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// powCall makes a pass of a *Pow.
+//
+//go:noinline
+func powCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return powRunForward((*Pow[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return powRunForward((*Pow[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return powRunForward((*Pow[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return powRunInverse((*Pow[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return powRunInverse((*Pow[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return powRunInverse((*Pow[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return powRunAdjoint((*Pow[float64])(k), (*Pow[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return powRunAdjoint((*Pow[float32])(k), (*Pow[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return powRunAdjoint((*Pow[fixed.Q43])(k), (*Pow[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return powRunTangent((*Pow[float64])(k), (*Pow[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return powRunTangent((*Pow[float32])(k), (*Pow[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return powRunTangent((*Pow[fixed.Q43])(k), (*Pow[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return powRunAdjointTangent((*Pow[float64])(k), (*Pow[float64])(g), (*Pow[float64])(t), (*Pow[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return powRunAdjointTangent((*Pow[float32])(k), (*Pow[float32])(g), (*Pow[float32])(t), (*Pow[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return powRunAdjointTangent((*Pow[fixed.Q43])(k), (*Pow[fixed.Q43])(g), (*Pow[fixed.Q43])(t), (*Pow[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return powRun((*Pow[float64])(k), (*rev.Pass[Pow[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return powRun((*Pow[float32])(k), (*rev.Pass[Pow[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return powRun((*Pow[fixed.Q43])(k), (*rev.Pass[Pow[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func powRunForward[T rev.Real](k *Pow[T]) error {
+	powCheck(k, nil, nil)
+	return powRun(k, &rev.Pass[Pow[T]]{})
+}
+
+func powRunInverse[T rev.Real](k *Pow[T]) error {
+	powCheck(k, nil, nil)
+	return powRun(k, &rev.Pass[Pow[T]]{Back: true})
+}
+
+func powRunAdjoint[T rev.Real](k, g *Pow[T]) error {
+	powCheck(k, g, nil)
+	return powRun(k, &rev.Pass[Pow[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func powRunTangent[T rev.Real](k, t *Pow[T]) error {
+	powCheck(k, nil, t)
+	return powRun(k, &rev.Pass[Pow[T]]{Tangent: true, T: *t})
+}
+
+func powRunAdjointTangent[T rev.Real](k, g, t, gt *Pow[T]) error {
+	rev.Check(k, g, t, gt)
+	return powRun(k, &rev.Pass[Pow[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// powCheck is rev.Check for a pass without second derivatives.
+func powCheck[T rev.Real](k, g, t *Pow[T]) {
 	dimn := k.Z.N
 	k0, k1, k2 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
@@ -2346,34 +5391,99 @@ func NewQR(q, r, a *mat.Dense) QR[float64] {
 }
 
 // Forward computes Q += Q(A) and R += R(A), or returns a *rev.SingularError.
-func (k QR[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[QR[T]]{}) }
+func (k QR[T]) Forward() error {
+	return qrCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Q -= Q(A) and R -= R(A), or returns a *rev.SingularError.
-func (k QR[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[QR[T]]{Back: true}) }
+func (k QR[T]) Inverse() error {
+	return qrCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Q -= Q(A), R -= R(A) and Ā += (Q̄ + Q·K)·R⁻ᵀ, or returns a
 // *rev.SingularError.
 func (k QR[T]) Adjoint(g QR[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[QR[T]]{Back: true, Adjoint: true, G: g})
+	return qrCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Q += Q(A) and R += R(A), and adds the derivative to the tangents of Q
 // and R, or returns a *rev.SingularError.
 func (k QR[T]) Tangent(t QR[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[QR[T]]{Tangent: true, T: t})
+	return qrCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangents of Q and R, and
 // computes ġA += (ġQ + Q̇·K + Q·K̇ - X·Ṙᵀ)·R⁻ᵀ, or returns a *rev.SingularError.
 func (k QR[T]) AdjointTangent(g, t, gt QR[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[QR[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return qrCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *QR[T]) check(g, t *QR[T]) {
+// Run implements rev.Kernel. It panics with mat.ErrShape if A has more columns than
+// rows.
+func (k QR[T]) Run(p rev.Pass[QR[T]]) error {
+	return qrCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// qrCall makes a pass of a *QR.
+//
+//go:noinline
+func qrCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return qrRunForward((*QR[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return qrRunForward((*QR[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return qrRunInverse((*QR[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return qrRunInverse((*QR[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return qrRunAdjoint((*QR[float64])(k), (*QR[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return qrRunAdjoint((*QR[float32])(k), (*QR[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return qrRunTangent((*QR[float64])(k), (*QR[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return qrRunTangent((*QR[float32])(k), (*QR[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return qrRunAdjointTangent((*QR[float64])(k), (*QR[float64])(g), (*QR[float64])(t), (*QR[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return qrRunAdjointTangent((*QR[float32])(k), (*QR[float32])(g), (*QR[float32])(t), (*QR[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return qrRun((*QR[float64])(k), (*rev.Pass[QR[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return qrRun((*QR[float32])(k), (*rev.Pass[QR[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func qrRunForward[T rev.Float](k *QR[T]) error {
+	qrCheck(k, nil, nil)
+	return qrRun(k, &rev.Pass[QR[T]]{})
+}
+
+func qrRunInverse[T rev.Float](k *QR[T]) error {
+	qrCheck(k, nil, nil)
+	return qrRun(k, &rev.Pass[QR[T]]{Back: true})
+}
+
+func qrRunAdjoint[T rev.Float](k, g *QR[T]) error {
+	qrCheck(k, g, nil)
+	return qrRun(k, &rev.Pass[QR[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func qrRunTangent[T rev.Float](k, t *QR[T]) error {
+	qrCheck(k, nil, t)
+	return qrRun(k, &rev.Pass[QR[T]]{Tangent: true, T: *t})
+}
+
+func qrRunAdjointTangent[T rev.Float](k, g, t, gt *QR[T]) error {
+	rev.Check(k, g, t, gt)
+	return qrRun(k, &rev.Pass[QR[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// qrCheck is rev.Check for a pass without second derivatives.
+func qrCheck[T rev.Float](k, g, t *QR[T]) {
 	dimm := k.Q.Rows
 	dimn := k.Q.Cols
 	k0, k1, k2 := rev.MatrixExtent(&k.Q, dimm, dimn, false), rev.MatrixExtent(&k.R, dimn, dimn, false), rev.MatrixExtent(&k.A, dimm, dimn, false)
@@ -2448,32 +5558,120 @@ func NewRecip(y, x *mat.VecDense) Recip[float64] {
 }
 
 // Forward computes y_i += 1/x_i, or returns a *rev.DomainError.
-func (k Recip[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Recip[T]]{}) }
+func (k Recip[T]) Forward() error {
+	return recipCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= 1/x_i, or returns a *rev.DomainError.
-func (k Recip[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Recip[T]]{Back: true}) }
+func (k Recip[T]) Inverse() error {
+	return recipCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= 1/x_i and x̄ -= conj(r²)·ȳ, or returns a *rev.DomainError.
 func (k Recip[T]) Adjoint(g Recip[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Recip[T]]{Back: true, Adjoint: true, G: g})
+	return recipCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += 1/x_i and ẏ -= r²·ẋ, or returns a *rev.DomainError.
 func (k Recip[T]) Tangent(t Recip[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Recip[T]]{Tangent: true, T: t})
+	return recipCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ += r²·ẋ and ġx += conj(2r³·ẋ)·ȳ -
 // conj(r²)·ġy, or returns a *rev.DomainError.
 func (k Recip[T]) AdjointTangent(g, t, gt Recip[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Recip[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return recipCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Recip[T]) check(g, t *Recip[T]) {
+// Run implements rev.Kernel. It returns a *rev.DomainError where x is zero.
+func (k Recip[T]) Run(p rev.Pass[Recip[T]]) error {
+	return recipCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// recipCall makes a pass of a *Recip.
+//
+//go:noinline
+func recipCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return recipRunForward((*Recip[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return recipRunForward((*Recip[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return recipRunForward((*Recip[fixed.Q43])(k))
+	case passkind.Forward + passkind.Complex128:
+		return recipRunForward((*Recip[complex128])(k))
+	case passkind.Inverse + passkind.Float64:
+		return recipRunInverse((*Recip[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return recipRunInverse((*Recip[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return recipRunInverse((*Recip[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Complex128:
+		return recipRunInverse((*Recip[complex128])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return recipRunAdjoint((*Recip[float64])(k), (*Recip[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return recipRunAdjoint((*Recip[float32])(k), (*Recip[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return recipRunAdjoint((*Recip[fixed.Q43])(k), (*Recip[fixed.Q43])(g))
+	case passkind.Adjoint + passkind.Complex128:
+		return recipRunAdjoint((*Recip[complex128])(k), (*Recip[complex128])(g))
+	case passkind.Tangent + passkind.Float64:
+		return recipRunTangent((*Recip[float64])(k), (*Recip[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return recipRunTangent((*Recip[float32])(k), (*Recip[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return recipRunTangent((*Recip[fixed.Q43])(k), (*Recip[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Complex128:
+		return recipRunTangent((*Recip[complex128])(k), (*Recip[complex128])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return recipRunAdjointTangent((*Recip[float64])(k), (*Recip[float64])(g), (*Recip[float64])(t), (*Recip[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return recipRunAdjointTangent((*Recip[float32])(k), (*Recip[float32])(g), (*Recip[float32])(t), (*Recip[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return recipRunAdjointTangent((*Recip[fixed.Q43])(k), (*Recip[fixed.Q43])(g), (*Recip[fixed.Q43])(t), (*Recip[fixed.Q43])(gt))
+	case passkind.AdjointTangent + passkind.Complex128:
+		return recipRunAdjointTangent((*Recip[complex128])(k), (*Recip[complex128])(g), (*Recip[complex128])(t), (*Recip[complex128])(gt))
+	case passkind.Checked + passkind.Float64:
+		return recipRun((*Recip[float64])(k), (*rev.Pass[Recip[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return recipRun((*Recip[float32])(k), (*rev.Pass[Recip[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return recipRun((*Recip[fixed.Q43])(k), (*rev.Pass[Recip[fixed.Q43]])(g))
+	case passkind.Checked + passkind.Complex128:
+		return recipRun((*Recip[complex128])(k), (*rev.Pass[Recip[complex128]])(g))
+	}
+	panic("no such numbers")
+}
+
+func recipRunForward[T rev.Number](k *Recip[T]) error {
+	recipCheck(k, nil, nil)
+	return recipRun(k, &rev.Pass[Recip[T]]{})
+}
+
+func recipRunInverse[T rev.Number](k *Recip[T]) error {
+	recipCheck(k, nil, nil)
+	return recipRun(k, &rev.Pass[Recip[T]]{Back: true})
+}
+
+func recipRunAdjoint[T rev.Number](k, g *Recip[T]) error {
+	recipCheck(k, g, nil)
+	return recipRun(k, &rev.Pass[Recip[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func recipRunTangent[T rev.Number](k, t *Recip[T]) error {
+	recipCheck(k, nil, t)
+	return recipRun(k, &rev.Pass[Recip[T]]{Tangent: true, T: *t})
+}
+
+func recipRunAdjointTangent[T rev.Number](k, g, t, gt *Recip[T]) error {
+	rev.Check(k, g, t, gt)
+	return recipRun(k, &rev.Pass[Recip[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// recipCheck is rev.Check for a pass without second derivatives.
+func recipCheck[T rev.Number](k, g, t *Recip[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -2497,34 +5695,98 @@ func NewSVD(u *mat.Dense, s *mat.VecDense, v, a *mat.Dense) SVD[float64] {
 }
 
 // Forward computes U += U(A), S += s(A) and V += V(A), or returns an error.
-func (k SVD[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[SVD[T]]{}) }
+func (k SVD[T]) Forward() error {
+	return svdCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes U -= U(A), S -= s(A) and V -= V(A), or returns an error.
-func (k SVD[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[SVD[T]]{Back: true}) }
+func (k SVD[T]) Inverse() error {
+	return svdCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes U -= U(A), S -= s(A) and V -= V(A), and adds the gradient to the
 // cotangent of A, or returns an error.
 func (k SVD[T]) Adjoint(g SVD[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[SVD[T]]{Back: true, Adjoint: true, G: g})
+	return svdCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes U += U(A), S += s(A) and V += V(A), and adds the derivative to the
 // tangents of U, S and V, or returns an error.
 func (k SVD[T]) Tangent(t SVD[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[SVD[T]]{Tangent: true, T: t})
+	return svdCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangents of U, S and V, and
 // adds the tangent of the gradient to gt, or returns an error.
 func (k SVD[T]) AdjointTangent(g, t, gt SVD[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[SVD[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return svdCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *SVD[T]) check(g, t *SVD[T]) {
+// Run implements rev.Kernel.
+func (k SVD[T]) Run(p rev.Pass[SVD[T]]) error {
+	return svdCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// svdCall makes a pass of a *SVD.
+//
+//go:noinline
+func svdCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return svdRunForward((*SVD[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return svdRunForward((*SVD[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return svdRunInverse((*SVD[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return svdRunInverse((*SVD[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return svdRunAdjoint((*SVD[float64])(k), (*SVD[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return svdRunAdjoint((*SVD[float32])(k), (*SVD[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return svdRunTangent((*SVD[float64])(k), (*SVD[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return svdRunTangent((*SVD[float32])(k), (*SVD[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return svdRunAdjointTangent((*SVD[float64])(k), (*SVD[float64])(g), (*SVD[float64])(t), (*SVD[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return svdRunAdjointTangent((*SVD[float32])(k), (*SVD[float32])(g), (*SVD[float32])(t), (*SVD[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return svdRun((*SVD[float64])(k), (*rev.Pass[SVD[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return svdRun((*SVD[float32])(k), (*rev.Pass[SVD[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func svdRunForward[T rev.Float](k *SVD[T]) error {
+	svdCheck(k, nil, nil)
+	return svdRun(k, &rev.Pass[SVD[T]]{})
+}
+
+func svdRunInverse[T rev.Float](k *SVD[T]) error {
+	svdCheck(k, nil, nil)
+	return svdRun(k, &rev.Pass[SVD[T]]{Back: true})
+}
+
+func svdRunAdjoint[T rev.Float](k, g *SVD[T]) error {
+	svdCheck(k, g, nil)
+	return svdRun(k, &rev.Pass[SVD[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func svdRunTangent[T rev.Float](k, t *SVD[T]) error {
+	svdCheck(k, nil, t)
+	return svdRun(k, &rev.Pass[SVD[T]]{Tangent: true, T: *t})
+}
+
+func svdRunAdjointTangent[T rev.Float](k, g, t, gt *SVD[T]) error {
+	rev.Check(k, g, t, gt)
+	return svdRun(k, &rev.Pass[SVD[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// svdCheck is rev.Check for a pass without second derivatives.
+func svdCheck[T rev.Float](k, g, t *SVD[T]) {
 	dimm := k.U.Rows
 	dimn := k.V.Rows
 	k0, k1, k2, k3 := rev.MatrixExtent(&k.U, dimm, min(dimm, dimn), false), rev.VectorExtent(&k.S, min(dimm, dimn), false), rev.MatrixExtent(&k.V, dimn, min(dimm, dimn), false), rev.MatrixExtent(&k.A, dimm, dimn, false)
@@ -2551,29 +5813,108 @@ func NewSin(y, x *mat.VecDense) Sin[float64] {
 }
 
 // Forward computes y_i += sin(x_i).
-func (k Sin[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Sin[T]]{}) }
+func (k Sin[T]) Forward() {
+	_ = sinCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= sin(x_i).
-func (k Sin[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Sin[T]]{Back: true}) }
+func (k Sin[T]) Inverse() {
+	_ = sinCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= sin(x_i) and x̄ += cos(x)·ȳ.
 func (k Sin[T]) Adjoint(g Sin[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Sin[T]]{Back: true, Adjoint: true, G: g})
+	_ = sinCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += sin(x_i) and ẏ += cos(x)·ẋ.
-func (k Sin[T]) Tangent(t Sin[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Sin[T]]{Tangent: true, T: t}) }
+func (k Sin[T]) Tangent(t Sin[T]) {
+	_ = sinCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= cos(x)·ẋ and ġx += cos(x)·ġy -
 // sin(x)·ẋ·ȳ.
 func (k Sin[T]) AdjointTangent(g, t, gt Sin[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Sin[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = sinCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Sin[T]) check(g, t *Sin[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Sin[T]) Run(p rev.Pass[Sin[T]]) error {
+	return sinCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// sinCall makes a pass of a *Sin.
+//
+//go:noinline
+func sinCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return sinRunForward((*Sin[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return sinRunForward((*Sin[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return sinRunForward((*Sin[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return sinRunInverse((*Sin[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return sinRunInverse((*Sin[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return sinRunInverse((*Sin[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return sinRunAdjoint((*Sin[float64])(k), (*Sin[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return sinRunAdjoint((*Sin[float32])(k), (*Sin[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return sinRunAdjoint((*Sin[fixed.Q43])(k), (*Sin[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return sinRunTangent((*Sin[float64])(k), (*Sin[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return sinRunTangent((*Sin[float32])(k), (*Sin[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return sinRunTangent((*Sin[fixed.Q43])(k), (*Sin[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return sinRunAdjointTangent((*Sin[float64])(k), (*Sin[float64])(g), (*Sin[float64])(t), (*Sin[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return sinRunAdjointTangent((*Sin[float32])(k), (*Sin[float32])(g), (*Sin[float32])(t), (*Sin[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return sinRunAdjointTangent((*Sin[fixed.Q43])(k), (*Sin[fixed.Q43])(g), (*Sin[fixed.Q43])(t), (*Sin[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return sinRun((*Sin[float64])(k), (*rev.Pass[Sin[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return sinRun((*Sin[float32])(k), (*rev.Pass[Sin[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return sinRun((*Sin[fixed.Q43])(k), (*rev.Pass[Sin[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func sinRunForward[T rev.Real](k *Sin[T]) error {
+	sinCheck(k, nil, nil)
+	return sinRun(k, &rev.Pass[Sin[T]]{})
+}
+
+func sinRunInverse[T rev.Real](k *Sin[T]) error {
+	sinCheck(k, nil, nil)
+	return sinRun(k, &rev.Pass[Sin[T]]{Back: true})
+}
+
+func sinRunAdjoint[T rev.Real](k, g *Sin[T]) error {
+	sinCheck(k, g, nil)
+	return sinRun(k, &rev.Pass[Sin[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func sinRunTangent[T rev.Real](k, t *Sin[T]) error {
+	sinCheck(k, nil, t)
+	return sinRun(k, &rev.Pass[Sin[T]]{Tangent: true, T: *t})
+}
+
+func sinRunAdjointTangent[T rev.Real](k, g, t, gt *Sin[T]) error {
+	rev.Check(k, g, t, gt)
+	return sinRun(k, &rev.Pass[Sin[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// sinCheck is rev.Check for a pass without second derivatives.
+func sinCheck[T rev.Real](k, g, t *Sin[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -2591,34 +5932,119 @@ func (k *Sin[T]) check(g, t *Sin[T]) {
 }
 
 // Forward computes X += op(A)⁻¹·B, or returns a *rev.SingularError.
-func (k Solve[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Solve[T]]{}) }
+func (k Solve[T]) Forward() error {
+	return solveCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes X -= op(A)⁻¹·B, or returns a *rev.SingularError.
-func (k Solve[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Solve[T]]{Back: true}) }
+func (k Solve[T]) Inverse() error {
+	return solveCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes X -= op(A)⁻¹·B, B̄ += Z and Ā -= Z·Yᵀ, or returns a
 // *rev.SingularError.
 func (k Solve[T]) Adjoint(g Solve[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Solve[T]]{Back: true, Adjoint: true, G: g})
+	return solveCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes X += op(A)⁻¹·B and Ẋ += Ẏ = A⁻¹·(Ḃ - Ȧ·Y), or returns a
 // *rev.SingularError.
 func (k Solve[T]) Tangent(t Solve[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Solve[T]]{Tangent: true, T: t})
+	return solveCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = A⁻¹·(Ḃ - Ȧ·Y), ġB += Ż and ġA -=
 // Ż·Yᵀ + Z·Ẏᵀ, or returns a *rev.SingularError.
 func (k Solve[T]) AdjointTangent(g, t, gt Solve[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Solve[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return solveCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Solve[T]) check(g, t *Solve[T]) {
+// Run implements rev.Kernel.
+func (k Solve[T]) Run(p rev.Pass[Solve[T]]) error {
+	return solveCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// solveCall makes a pass of a *Solve.
+//
+//go:noinline
+func solveCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return solveRunForward((*Solve[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return solveRunForward((*Solve[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return solveRunInverse((*Solve[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return solveRunInverse((*Solve[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return solveRunAdjoint((*Solve[float64])(k), (*Solve[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return solveRunAdjoint((*Solve[float32])(k), (*Solve[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return solveRunTangent((*Solve[float64])(k), (*Solve[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return solveRunTangent((*Solve[float32])(k), (*Solve[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return solveRunAdjointTangent((*Solve[float64])(k), (*Solve[float64])(g), (*Solve[float64])(t), (*Solve[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return solveRunAdjointTangent((*Solve[float32])(k), (*Solve[float32])(g), (*Solve[float32])(t), (*Solve[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return solveRun((*Solve[float64])(k), (*rev.Pass[Solve[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return solveRun((*Solve[float32])(k), (*rev.Pass[Solve[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func solveRunForward[T rev.Float](k *Solve[T]) error {
+	solveCheck(k, nil, nil)
+	return solveRun(k, &rev.Pass[Solve[T]]{})
+}
+
+func solveRunInverse[T rev.Float](k *Solve[T]) error {
+	solveCheck(k, nil, nil)
+	return solveRun(k, &rev.Pass[Solve[T]]{Back: true})
+}
+
+func solveRunAdjoint[T rev.Float](k, g *Solve[T]) error {
+	solveCheck(k, g, nil)
+	return solveRun(k, &rev.Pass[Solve[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func solveRunTangent[T rev.Float](k, t *Solve[T]) error {
+	solveCheck(k, nil, t)
+	return solveRun(k, &rev.Pass[Solve[T]]{Tangent: true, T: *t})
+}
+
+func solveRunAdjointTangent[T rev.Float](k, g, t, gt *Solve[T]) error {
+	rev.Check(k, g, t, gt)
+	return solveRun(k, &rev.Pass[Solve[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// RunEach makes a pass over n problems, up to one whose matrix may be singular. It returns how many it has done, 0 if it does
+// not make this pass. pass points to it, and second and secondPass to the kernel and the pass of the second problem. RunEach is
+// for package rules, and checks nothing: if the operands are not those of problems that lie at the same distances, it reads and
+// writes other memory.
+func (k Solve[T]) RunEach(pass, second, secondPass any, n int) int {
+	return solveCallEach(passkind.Of[T](), unsafe.Pointer(&k), pass, second, secondPass, n)
+}
+
+// solveCallEach is RunEach of a *Solve.
+//
+//go:noinline
+func solveCallEach(kind passkind.Kind, k unsafe.Pointer, pass, second, secondPass any, n int) int {
+	switch kind {
+	case passkind.Float64:
+		return solveRunEach(*(*Solve[float64])(k), pass, second, secondPass, n)
+	case passkind.Float32:
+		return solveRunEach(*(*Solve[float32])(k), pass, second, secondPass, n)
+	}
+	panic("no such numbers")
+}
+
+// solveCheck is rev.Check for a pass without second derivatives.
+func solveCheck[T rev.Float](k, g, t *Solve[T]) {
 	dimn := k.X.Rows
 	dimm := k.X.Cols
 	k0, k1, k2 := rev.MatrixExtent(&k.X, dimn, dimm, false), rev.MatrixExtent(&k.A, dimn, dimn, false), rev.MatrixExtent(&k.B, dimn, dimm, false)
@@ -2643,32 +6069,109 @@ func NewSqrt(y, x *mat.VecDense) Sqrt[float64] {
 }
 
 // Forward computes y_i += √x_i, or returns a *rev.DomainError.
-func (k Sqrt[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Sqrt[T]]{}) }
+func (k Sqrt[T]) Forward() error {
+	return sqrtCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= √x_i, or returns a *rev.DomainError.
-func (k Sqrt[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Sqrt[T]]{Back: true}) }
+func (k Sqrt[T]) Inverse() error {
+	return sqrtCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= √x_i and x̄ += ȳ/(2√x), or returns a *rev.DomainError.
 func (k Sqrt[T]) Adjoint(g Sqrt[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Sqrt[T]]{Back: true, Adjoint: true, G: g})
+	return sqrtCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += √x_i and ẏ += ẋ/(2√x), or returns a *rev.DomainError.
 func (k Sqrt[T]) Tangent(t Sqrt[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Sqrt[T]]{Tangent: true, T: t})
+	return sqrtCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= ẋ/(2√x) and ġx += ġy/(2√x) -
 // ẋ·ȳ/(4x√x), or returns a *rev.DomainError.
 func (k Sqrt[T]) AdjointTangent(g, t, gt Sqrt[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Sqrt[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return sqrtCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Sqrt[T]) check(g, t *Sqrt[T]) {
+// Run implements rev.Kernel. It returns a *rev.DomainError if √x or its derivative is
+// not defined.
+func (k Sqrt[T]) Run(p rev.Pass[Sqrt[T]]) error {
+	return sqrtCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// sqrtCall makes a pass of a *Sqrt.
+//
+//go:noinline
+func sqrtCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return sqrtRunForward((*Sqrt[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return sqrtRunForward((*Sqrt[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return sqrtRunForward((*Sqrt[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return sqrtRunInverse((*Sqrt[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return sqrtRunInverse((*Sqrt[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return sqrtRunInverse((*Sqrt[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return sqrtRunAdjoint((*Sqrt[float64])(k), (*Sqrt[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return sqrtRunAdjoint((*Sqrt[float32])(k), (*Sqrt[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return sqrtRunAdjoint((*Sqrt[fixed.Q43])(k), (*Sqrt[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return sqrtRunTangent((*Sqrt[float64])(k), (*Sqrt[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return sqrtRunTangent((*Sqrt[float32])(k), (*Sqrt[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return sqrtRunTangent((*Sqrt[fixed.Q43])(k), (*Sqrt[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return sqrtRunAdjointTangent((*Sqrt[float64])(k), (*Sqrt[float64])(g), (*Sqrt[float64])(t), (*Sqrt[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return sqrtRunAdjointTangent((*Sqrt[float32])(k), (*Sqrt[float32])(g), (*Sqrt[float32])(t), (*Sqrt[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return sqrtRunAdjointTangent((*Sqrt[fixed.Q43])(k), (*Sqrt[fixed.Q43])(g), (*Sqrt[fixed.Q43])(t), (*Sqrt[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return sqrtRun((*Sqrt[float64])(k), (*rev.Pass[Sqrt[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return sqrtRun((*Sqrt[float32])(k), (*rev.Pass[Sqrt[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return sqrtRun((*Sqrt[fixed.Q43])(k), (*rev.Pass[Sqrt[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func sqrtRunForward[T rev.Real](k *Sqrt[T]) error {
+	sqrtCheck(k, nil, nil)
+	return sqrtRun(k, &rev.Pass[Sqrt[T]]{})
+}
+
+func sqrtRunInverse[T rev.Real](k *Sqrt[T]) error {
+	sqrtCheck(k, nil, nil)
+	return sqrtRun(k, &rev.Pass[Sqrt[T]]{Back: true})
+}
+
+func sqrtRunAdjoint[T rev.Real](k, g *Sqrt[T]) error {
+	sqrtCheck(k, g, nil)
+	return sqrtRun(k, &rev.Pass[Sqrt[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func sqrtRunTangent[T rev.Real](k, t *Sqrt[T]) error {
+	sqrtCheck(k, nil, t)
+	return sqrtRun(k, &rev.Pass[Sqrt[T]]{Tangent: true, T: *t})
+}
+
+func sqrtRunAdjointTangent[T rev.Real](k, g, t, gt *Sqrt[T]) error {
+	rev.Check(k, g, t, gt)
+	return sqrtRun(k, &rev.Pass[Sqrt[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// sqrtCheck is rev.Check for a pass without second derivatives.
+func sqrtCheck[T rev.Real](k, g, t *Sqrt[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -2691,32 +6194,120 @@ func NewSquare(y, x *mat.VecDense) Square[float64] {
 }
 
 // Forward computes y_i += x_i².
-func (k Square[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Square[T]]{}) }
+func (k Square[T]) Forward() {
+	_ = squareCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= x_i².
-func (k Square[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Square[T]]{Back: true}) }
+func (k Square[T]) Inverse() {
+	_ = squareCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= x_i² and x̄ += 2·conj(x)·ȳ.
 func (k Square[T]) Adjoint(g Square[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Square[T]]{Back: true, Adjoint: true, G: g})
+	_ = squareCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += x_i² and ẏ += 2x·ẋ.
 func (k Square[T]) Tangent(t Square[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Square[T]]{Tangent: true, T: t})
+	_ = squareCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= 2x·ẋ and ġx += 2·conj(x)·ġy +
 // 2·conj(ẋ)·ȳ.
 func (k Square[T]) AdjointTangent(g, t, gt Square[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Square[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = squareCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Square[T]) check(g, t *Square[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Square[T]) Run(p rev.Pass[Square[T]]) error {
+	return squareCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// squareCall makes a pass of a *Square.
+//
+//go:noinline
+func squareCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return squareRunForward((*Square[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return squareRunForward((*Square[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return squareRunForward((*Square[fixed.Q43])(k))
+	case passkind.Forward + passkind.Complex128:
+		return squareRunForward((*Square[complex128])(k))
+	case passkind.Inverse + passkind.Float64:
+		return squareRunInverse((*Square[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return squareRunInverse((*Square[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return squareRunInverse((*Square[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Complex128:
+		return squareRunInverse((*Square[complex128])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return squareRunAdjoint((*Square[float64])(k), (*Square[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return squareRunAdjoint((*Square[float32])(k), (*Square[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return squareRunAdjoint((*Square[fixed.Q43])(k), (*Square[fixed.Q43])(g))
+	case passkind.Adjoint + passkind.Complex128:
+		return squareRunAdjoint((*Square[complex128])(k), (*Square[complex128])(g))
+	case passkind.Tangent + passkind.Float64:
+		return squareRunTangent((*Square[float64])(k), (*Square[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return squareRunTangent((*Square[float32])(k), (*Square[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return squareRunTangent((*Square[fixed.Q43])(k), (*Square[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Complex128:
+		return squareRunTangent((*Square[complex128])(k), (*Square[complex128])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return squareRunAdjointTangent((*Square[float64])(k), (*Square[float64])(g), (*Square[float64])(t), (*Square[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return squareRunAdjointTangent((*Square[float32])(k), (*Square[float32])(g), (*Square[float32])(t), (*Square[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return squareRunAdjointTangent((*Square[fixed.Q43])(k), (*Square[fixed.Q43])(g), (*Square[fixed.Q43])(t), (*Square[fixed.Q43])(gt))
+	case passkind.AdjointTangent + passkind.Complex128:
+		return squareRunAdjointTangent((*Square[complex128])(k), (*Square[complex128])(g), (*Square[complex128])(t), (*Square[complex128])(gt))
+	case passkind.Checked + passkind.Float64:
+		return squareRun((*Square[float64])(k), (*rev.Pass[Square[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return squareRun((*Square[float32])(k), (*rev.Pass[Square[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return squareRun((*Square[fixed.Q43])(k), (*rev.Pass[Square[fixed.Q43]])(g))
+	case passkind.Checked + passkind.Complex128:
+		return squareRun((*Square[complex128])(k), (*rev.Pass[Square[complex128]])(g))
+	}
+	panic("no such numbers")
+}
+
+func squareRunForward[T rev.Number](k *Square[T]) error {
+	squareCheck(k, nil, nil)
+	return squareRun(k, &rev.Pass[Square[T]]{})
+}
+
+func squareRunInverse[T rev.Number](k *Square[T]) error {
+	squareCheck(k, nil, nil)
+	return squareRun(k, &rev.Pass[Square[T]]{Back: true})
+}
+
+func squareRunAdjoint[T rev.Number](k, g *Square[T]) error {
+	squareCheck(k, g, nil)
+	return squareRun(k, &rev.Pass[Square[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func squareRunTangent[T rev.Number](k, t *Square[T]) error {
+	squareCheck(k, nil, t)
+	return squareRun(k, &rev.Pass[Square[T]]{Tangent: true, T: *t})
+}
+
+func squareRunAdjointTangent[T rev.Number](k, g, t, gt *Square[T]) error {
+	rev.Check(k, g, t, gt)
+	return squareRun(k, &rev.Pass[Square[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// squareCheck is rev.Check for a pass without second derivatives.
+func squareCheck[T rev.Number](k, g, t *Square[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -2739,28 +6330,143 @@ func NewSum(out *float64, x *mat.VecDense) Sum[float64] {
 }
 
 // Forward computes Out += Σ x_i.
-func (k Sum[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Sum[T]]{}) }
+func (k Sum[T]) Forward() {
+	_ = sumCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= Σ x_i.
-func (k Sum[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Sum[T]]{Back: true}) }
+func (k Sum[T]) Inverse() {
+	_ = sumCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= Σ x_i and x̄_i += Ōut.
 func (k Sum[T]) Adjoint(g Sum[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Sum[T]]{Back: true, Adjoint: true, G: g})
+	_ = sumCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += Σ x_i and Ȯut += Σ ẋ_i.
-func (k Sum[T]) Tangent(t Sum[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Sum[T]]{Tangent: true, T: t}) }
+func (k Sum[T]) Tangent(t Sum[T]) {
+	_ = sumCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
+}
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i and ġx_i += ġOut.
 func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Sum[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = sumCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Sum[T]) check(g, t *Sum[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {
+	return sumCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// sumCall makes a pass of a *Sum.
+//
+//go:noinline
+func sumCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return sumRunForward((*Sum[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return sumRunForward((*Sum[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return sumRunForward((*Sum[fixed.Q43])(k))
+	case passkind.Forward + passkind.Complex128:
+		return sumRunForward((*Sum[complex128])(k))
+	case passkind.Inverse + passkind.Float64:
+		return sumRunInverse((*Sum[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return sumRunInverse((*Sum[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return sumRunInverse((*Sum[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Complex128:
+		return sumRunInverse((*Sum[complex128])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return sumRunAdjoint((*Sum[float64])(k), (*Sum[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return sumRunAdjoint((*Sum[float32])(k), (*Sum[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return sumRunAdjoint((*Sum[fixed.Q43])(k), (*Sum[fixed.Q43])(g))
+	case passkind.Adjoint + passkind.Complex128:
+		return sumRunAdjoint((*Sum[complex128])(k), (*Sum[complex128])(g))
+	case passkind.Tangent + passkind.Float64:
+		return sumRunTangent((*Sum[float64])(k), (*Sum[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return sumRunTangent((*Sum[float32])(k), (*Sum[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return sumRunTangent((*Sum[fixed.Q43])(k), (*Sum[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Complex128:
+		return sumRunTangent((*Sum[complex128])(k), (*Sum[complex128])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return sumRunAdjointTangent((*Sum[float64])(k), (*Sum[float64])(g), (*Sum[float64])(t), (*Sum[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return sumRunAdjointTangent((*Sum[float32])(k), (*Sum[float32])(g), (*Sum[float32])(t), (*Sum[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return sumRunAdjointTangent((*Sum[fixed.Q43])(k), (*Sum[fixed.Q43])(g), (*Sum[fixed.Q43])(t), (*Sum[fixed.Q43])(gt))
+	case passkind.AdjointTangent + passkind.Complex128:
+		return sumRunAdjointTangent((*Sum[complex128])(k), (*Sum[complex128])(g), (*Sum[complex128])(t), (*Sum[complex128])(gt))
+	case passkind.Checked + passkind.Float64:
+		return sumRun((*Sum[float64])(k), (*rev.Pass[Sum[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return sumRun((*Sum[float32])(k), (*rev.Pass[Sum[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return sumRun((*Sum[fixed.Q43])(k), (*rev.Pass[Sum[fixed.Q43]])(g))
+	case passkind.Checked + passkind.Complex128:
+		return sumRun((*Sum[complex128])(k), (*rev.Pass[Sum[complex128]])(g))
+	}
+	panic("no such numbers")
+}
+
+func sumRunForward[T rev.Number](k *Sum[T]) error {
+	sumCheck(k, nil, nil)
+	return sumRun(k, &rev.Pass[Sum[T]]{})
+}
+
+func sumRunInverse[T rev.Number](k *Sum[T]) error {
+	sumCheck(k, nil, nil)
+	return sumRun(k, &rev.Pass[Sum[T]]{Back: true})
+}
+
+func sumRunAdjoint[T rev.Number](k, g *Sum[T]) error {
+	sumCheck(k, g, nil)
+	return sumRun(k, &rev.Pass[Sum[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func sumRunTangent[T rev.Number](k, t *Sum[T]) error {
+	sumCheck(k, nil, t)
+	return sumRun(k, &rev.Pass[Sum[T]]{Tangent: true, T: *t})
+}
+
+func sumRunAdjointTangent[T rev.Number](k, g, t, gt *Sum[T]) error {
+	rev.Check(k, g, t, gt)
+	return sumRun(k, &rev.Pass[Sum[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
+// secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
+// operands are not those of problems that lie at the same distances, it reads and writes other memory.
+func (k Sum[T]) RunEach(pass, second, secondPass any, n int) int {
+	return sumCallEach(passkind.Of[T](), unsafe.Pointer(&k), pass, second, secondPass, n)
+}
+
+// sumCallEach is RunEach of a *Sum.
+//
+//go:noinline
+func sumCallEach(kind passkind.Kind, k unsafe.Pointer, pass, second, secondPass any, n int) int {
+	switch kind {
+	case passkind.Float64:
+		return sumRunEach(*(*Sum[float64])(k), pass, second, secondPass, n)
+	case passkind.Float32:
+		return sumRunEach(*(*Sum[float32])(k), pass, second, secondPass, n)
+	case passkind.Q43:
+		return sumRunEach(*(*Sum[fixed.Q43])(k), pass, second, secondPass, n)
+	case passkind.Complex128:
+		return sumRunEach(*(*Sum[complex128])(k), pass, second, secondPass, n)
+	}
+	panic("no such numbers")
+}
+
+// sumCheck is rev.Check for a pass without second derivatives.
+func sumCheck[T rev.Number](k, g, t *Sum[T]) {
 	dimn := k.X.N
 	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -2784,32 +6490,128 @@ func NewSumSquares(out *float64, x *mat.VecDense) SumSquares[float64] {
 }
 
 // Forward computes Out += Σ x_i².
-func (k SumSquares[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[SumSquares[T]]{}) }
+func (k SumSquares[T]) Forward() {
+	_ = sumSquaresCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= Σ x_i².
-func (k SumSquares[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[SumSquares[T]]{Back: true}) }
+func (k SumSquares[T]) Inverse() {
+	_ = sumSquaresCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= Σ x_i² and x̄ += 2·Ōut·x.
 func (k SumSquares[T]) Adjoint(g SumSquares[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[SumSquares[T]]{Back: true, Adjoint: true, G: g})
+	_ = sumSquaresCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += Σ x_i² and Ȯut += 2·Σ x_i·ẋ_i.
 func (k SumSquares[T]) Tangent(t SumSquares[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[SumSquares[T]]{Tangent: true, T: t})
+	_ = sumSquaresCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= 2·Σ x_i·ẋ_i and ġx += 2·ġOut·x +
 // 2·Ōut·ẋ.
 func (k SumSquares[T]) AdjointTangent(g, t, gt SumSquares[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[SumSquares[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = sumSquaresCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *SumSquares[T]) check(g, t *SumSquares[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k SumSquares[T]) Run(p rev.Pass[SumSquares[T]]) error {
+	return sumSquaresCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// sumSquaresCall makes a pass of a *SumSquares.
+//
+//go:noinline
+func sumSquaresCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return sumSquaresRunForward((*SumSquares[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return sumSquaresRunForward((*SumSquares[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return sumSquaresRunForward((*SumSquares[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return sumSquaresRunInverse((*SumSquares[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return sumSquaresRunInverse((*SumSquares[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return sumSquaresRunInverse((*SumSquares[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return sumSquaresRunAdjoint((*SumSquares[float64])(k), (*SumSquares[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return sumSquaresRunAdjoint((*SumSquares[float32])(k), (*SumSquares[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return sumSquaresRunAdjoint((*SumSquares[fixed.Q43])(k), (*SumSquares[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return sumSquaresRunTangent((*SumSquares[float64])(k), (*SumSquares[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return sumSquaresRunTangent((*SumSquares[float32])(k), (*SumSquares[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return sumSquaresRunTangent((*SumSquares[fixed.Q43])(k), (*SumSquares[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return sumSquaresRunAdjointTangent((*SumSquares[float64])(k), (*SumSquares[float64])(g), (*SumSquares[float64])(t), (*SumSquares[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return sumSquaresRunAdjointTangent((*SumSquares[float32])(k), (*SumSquares[float32])(g), (*SumSquares[float32])(t), (*SumSquares[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return sumSquaresRunAdjointTangent((*SumSquares[fixed.Q43])(k), (*SumSquares[fixed.Q43])(g), (*SumSquares[fixed.Q43])(t), (*SumSquares[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return sumSquaresRun((*SumSquares[float64])(k), (*rev.Pass[SumSquares[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return sumSquaresRun((*SumSquares[float32])(k), (*rev.Pass[SumSquares[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return sumSquaresRun((*SumSquares[fixed.Q43])(k), (*rev.Pass[SumSquares[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func sumSquaresRunForward[T rev.Real](k *SumSquares[T]) error {
+	sumSquaresCheck(k, nil, nil)
+	return sumSquaresRun(k, &rev.Pass[SumSquares[T]]{})
+}
+
+func sumSquaresRunInverse[T rev.Real](k *SumSquares[T]) error {
+	sumSquaresCheck(k, nil, nil)
+	return sumSquaresRun(k, &rev.Pass[SumSquares[T]]{Back: true})
+}
+
+func sumSquaresRunAdjoint[T rev.Real](k, g *SumSquares[T]) error {
+	sumSquaresCheck(k, g, nil)
+	return sumSquaresRun(k, &rev.Pass[SumSquares[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func sumSquaresRunTangent[T rev.Real](k, t *SumSquares[T]) error {
+	sumSquaresCheck(k, nil, t)
+	return sumSquaresRun(k, &rev.Pass[SumSquares[T]]{Tangent: true, T: *t})
+}
+
+func sumSquaresRunAdjointTangent[T rev.Real](k, g, t, gt *SumSquares[T]) error {
+	rev.Check(k, g, t, gt)
+	return sumSquaresRun(k, &rev.Pass[SumSquares[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// RunChecked implements rev.Checker. It finds Out.
+func (k SumSquares[T]) RunChecked(back bool) error {
+	return sumSquaresCallChecked(passkind.Of[T](), unsafe.Pointer(&k), back)
+}
+
+// sumSquaresCallChecked is RunChecked of a *SumSquares.
+//
+//go:noinline
+func sumSquaresCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
+	switch kind {
+	case passkind.Float64:
+		return sumSquaresRunChecked(*(*SumSquares[float64])(k), back)
+	case passkind.Float32:
+		return sumSquaresRunChecked(*(*SumSquares[float32])(k), back)
+	case passkind.Q43:
+		return sumSquaresRunChecked(*(*SumSquares[fixed.Q43])(k), back)
+	}
+	panic("no such numbers")
+}
+
+// sumSquaresCheck is rev.Check for a pass without second derivatives.
+func sumSquaresCheck[T rev.Real](k, g, t *SumSquares[T]) {
 	dimn := k.X.N
 	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -2827,34 +6629,98 @@ func (k *SumSquares[T]) check(g, t *SumSquares[T]) {
 }
 
 // Forward computes W += w(A) and V += V(A), or returns a *rev.DegenerateError.
-func (k SymEig[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[SymEig[T]]{}) }
+func (k SymEig[T]) Forward() error {
+	return symEigCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes W -= w(A) and V -= V(A), or returns a *rev.DegenerateError.
-func (k SymEig[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[SymEig[T]]{Back: true}) }
+func (k SymEig[T]) Inverse() error {
+	return symEigCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes W -= w(A) and V -= V(A), and adds the gradient to the cotangent of A, or
 // returns a *rev.DegenerateError.
 func (k SymEig[T]) Adjoint(g SymEig[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[SymEig[T]]{Back: true, Adjoint: true, G: g})
+	return symEigCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes W += w(A) and V += V(A), and adds the derivative to the tangents of W
 // and V, or returns a *rev.DegenerateError.
 func (k SymEig[T]) Tangent(t SymEig[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[SymEig[T]]{Tangent: true, T: t})
+	return symEigCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangents of W and V, and adds
 // the tangent of the gradient to gt, or returns a *rev.DegenerateError.
 func (k SymEig[T]) AdjointTangent(g, t, gt SymEig[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[SymEig[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return symEigCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *SymEig[T]) check(g, t *SymEig[T]) {
+// Run implements rev.Kernel.
+func (k SymEig[T]) Run(p rev.Pass[SymEig[T]]) error {
+	return symEigCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// symEigCall makes a pass of a *SymEig.
+//
+//go:noinline
+func symEigCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return symEigRunForward((*SymEig[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return symEigRunForward((*SymEig[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return symEigRunInverse((*SymEig[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return symEigRunInverse((*SymEig[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return symEigRunAdjoint((*SymEig[float64])(k), (*SymEig[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return symEigRunAdjoint((*SymEig[float32])(k), (*SymEig[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return symEigRunTangent((*SymEig[float64])(k), (*SymEig[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return symEigRunTangent((*SymEig[float32])(k), (*SymEig[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return symEigRunAdjointTangent((*SymEig[float64])(k), (*SymEig[float64])(g), (*SymEig[float64])(t), (*SymEig[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return symEigRunAdjointTangent((*SymEig[float32])(k), (*SymEig[float32])(g), (*SymEig[float32])(t), (*SymEig[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return symEigRun((*SymEig[float64])(k), (*rev.Pass[SymEig[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return symEigRun((*SymEig[float32])(k), (*rev.Pass[SymEig[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func symEigRunForward[T rev.Float](k *SymEig[T]) error {
+	symEigCheck(k, nil, nil)
+	return symEigRun(k, &rev.Pass[SymEig[T]]{})
+}
+
+func symEigRunInverse[T rev.Float](k *SymEig[T]) error {
+	symEigCheck(k, nil, nil)
+	return symEigRun(k, &rev.Pass[SymEig[T]]{Back: true})
+}
+
+func symEigRunAdjoint[T rev.Float](k, g *SymEig[T]) error {
+	symEigCheck(k, g, nil)
+	return symEigRun(k, &rev.Pass[SymEig[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func symEigRunTangent[T rev.Float](k, t *SymEig[T]) error {
+	symEigCheck(k, nil, t)
+	return symEigRun(k, &rev.Pass[SymEig[T]]{Tangent: true, T: *t})
+}
+
+func symEigRunAdjointTangent[T rev.Float](k, g, t, gt *SymEig[T]) error {
+	rev.Check(k, g, t, gt)
+	return symEigRun(k, &rev.Pass[SymEig[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// symEigCheck is rev.Check for a pass without second derivatives.
+func symEigCheck[T rev.Float](k, g, t *SymEig[T]) {
 	dimn := k.W.N
 	k0, k1, k2 := rev.VectorExtent(&k.W, dimn, false), rev.MatrixExtent(&k.V, dimn, dimn, false), rev.MatrixExtent(&k.A, dimn, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1)
@@ -2878,29 +6744,108 @@ func NewTan(y, x *mat.VecDense) Tan[float64] {
 }
 
 // Forward computes y_i += tan(x_i).
-func (k Tan[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Tan[T]]{}) }
+func (k Tan[T]) Forward() {
+	_ = tanCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= tan(x_i).
-func (k Tan[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Tan[T]]{Back: true}) }
+func (k Tan[T]) Inverse() {
+	_ = tanCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= tan(x_i) and x̄ += (1 + t²)·ȳ.
 func (k Tan[T]) Adjoint(g Tan[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Tan[T]]{Back: true, Adjoint: true, G: g})
+	_ = tanCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += tan(x_i) and ẏ += (1 + t²)·ẋ.
-func (k Tan[T]) Tangent(t Tan[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Tan[T]]{Tangent: true, T: t}) }
+func (k Tan[T]) Tangent(t Tan[T]) {
+	_ = tanCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
+}
 
 // AdjointTangent computes what Adjoint does, ẏ -= (1 + t²)·ẋ and ġx += (1 + t²)·ġy +
 // 2t·(1 + t²)·ẋ·ȳ.
 func (k Tan[T]) AdjointTangent(g, t, gt Tan[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Tan[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = tanCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Tan[T]) check(g, t *Tan[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Tan[T]) Run(p rev.Pass[Tan[T]]) error {
+	return tanCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// tanCall makes a pass of a *Tan.
+//
+//go:noinline
+func tanCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return tanRunForward((*Tan[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return tanRunForward((*Tan[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return tanRunForward((*Tan[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return tanRunInverse((*Tan[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return tanRunInverse((*Tan[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return tanRunInverse((*Tan[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return tanRunAdjoint((*Tan[float64])(k), (*Tan[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return tanRunAdjoint((*Tan[float32])(k), (*Tan[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return tanRunAdjoint((*Tan[fixed.Q43])(k), (*Tan[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return tanRunTangent((*Tan[float64])(k), (*Tan[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return tanRunTangent((*Tan[float32])(k), (*Tan[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return tanRunTangent((*Tan[fixed.Q43])(k), (*Tan[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return tanRunAdjointTangent((*Tan[float64])(k), (*Tan[float64])(g), (*Tan[float64])(t), (*Tan[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return tanRunAdjointTangent((*Tan[float32])(k), (*Tan[float32])(g), (*Tan[float32])(t), (*Tan[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return tanRunAdjointTangent((*Tan[fixed.Q43])(k), (*Tan[fixed.Q43])(g), (*Tan[fixed.Q43])(t), (*Tan[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return tanRun((*Tan[float64])(k), (*rev.Pass[Tan[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return tanRun((*Tan[float32])(k), (*rev.Pass[Tan[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return tanRun((*Tan[fixed.Q43])(k), (*rev.Pass[Tan[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func tanRunForward[T rev.Real](k *Tan[T]) error {
+	tanCheck(k, nil, nil)
+	return tanRun(k, &rev.Pass[Tan[T]]{})
+}
+
+func tanRunInverse[T rev.Real](k *Tan[T]) error {
+	tanCheck(k, nil, nil)
+	return tanRun(k, &rev.Pass[Tan[T]]{Back: true})
+}
+
+func tanRunAdjoint[T rev.Real](k, g *Tan[T]) error {
+	tanCheck(k, g, nil)
+	return tanRun(k, &rev.Pass[Tan[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func tanRunTangent[T rev.Real](k, t *Tan[T]) error {
+	tanCheck(k, nil, t)
+	return tanRun(k, &rev.Pass[Tan[T]]{Tangent: true, T: *t})
+}
+
+func tanRunAdjointTangent[T rev.Real](k, g, t, gt *Tan[T]) error {
+	rev.Check(k, g, t, gt)
+	return tanRun(k, &rev.Pass[Tan[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// tanCheck is rev.Check for a pass without second derivatives.
+func tanCheck[T rev.Real](k, g, t *Tan[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -2918,37 +6863,98 @@ func (k *Tan[T]) check(g, t *Tan[T]) {
 }
 
 // Forward computes X += op(A)⁻¹·B, or returns a *rev.SingularError.
-func (k TriSolve[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[TriSolve[T]]{}) }
+func (k TriSolve[T]) Forward() error {
+	return triSolveCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes X -= op(A)⁻¹·B, or returns a *rev.SingularError.
 func (k TriSolve[T]) Inverse() error {
-	k.check(nil, nil)
-	return k.Run(rev.Pass[TriSolve[T]]{Back: true})
+	return triSolveCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes X -= op(A)⁻¹·B, B̄ += Z and Ā -= tri(Z·Yᵀ), or returns a
 // *rev.SingularError.
 func (k TriSolve[T]) Adjoint(g TriSolve[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[TriSolve[T]]{Back: true, Adjoint: true, G: g})
+	return triSolveCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes X += op(A)⁻¹·B and Ẋ += Ẏ = A⁻¹·(Ḃ - Ȧ·Y), or returns a
 // *rev.SingularError.
 func (k TriSolve[T]) Tangent(t TriSolve[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[TriSolve[T]]{Tangent: true, T: t})
+	return triSolveCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = A⁻¹·(Ḃ - Ȧ·Y), ġB += Ż and ġA -=
 // tri(Ż·Yᵀ + Z·Ẏᵀ), or returns a *rev.SingularError.
 func (k TriSolve[T]) AdjointTangent(g, t, gt TriSolve[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[TriSolve[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return triSolveCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *TriSolve[T]) check(g, t *TriSolve[T]) {
+// Run implements rev.Kernel.
+func (k TriSolve[T]) Run(p rev.Pass[TriSolve[T]]) error {
+	return triSolveCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// triSolveCall makes a pass of a *TriSolve.
+//
+//go:noinline
+func triSolveCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return triSolveRunForward((*TriSolve[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return triSolveRunForward((*TriSolve[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return triSolveRunInverse((*TriSolve[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return triSolveRunInverse((*TriSolve[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return triSolveRunAdjoint((*TriSolve[float64])(k), (*TriSolve[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return triSolveRunAdjoint((*TriSolve[float32])(k), (*TriSolve[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return triSolveRunTangent((*TriSolve[float64])(k), (*TriSolve[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return triSolveRunTangent((*TriSolve[float32])(k), (*TriSolve[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return triSolveRunAdjointTangent((*TriSolve[float64])(k), (*TriSolve[float64])(g), (*TriSolve[float64])(t), (*TriSolve[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return triSolveRunAdjointTangent((*TriSolve[float32])(k), (*TriSolve[float32])(g), (*TriSolve[float32])(t), (*TriSolve[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return triSolveRun((*TriSolve[float64])(k), (*rev.Pass[TriSolve[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return triSolveRun((*TriSolve[float32])(k), (*rev.Pass[TriSolve[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func triSolveRunForward[T rev.Float](k *TriSolve[T]) error {
+	triSolveCheck(k, nil, nil)
+	return triSolveRun(k, &rev.Pass[TriSolve[T]]{})
+}
+
+func triSolveRunInverse[T rev.Float](k *TriSolve[T]) error {
+	triSolveCheck(k, nil, nil)
+	return triSolveRun(k, &rev.Pass[TriSolve[T]]{Back: true})
+}
+
+func triSolveRunAdjoint[T rev.Float](k, g *TriSolve[T]) error {
+	triSolveCheck(k, g, nil)
+	return triSolveRun(k, &rev.Pass[TriSolve[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func triSolveRunTangent[T rev.Float](k, t *TriSolve[T]) error {
+	triSolveCheck(k, nil, t)
+	return triSolveRun(k, &rev.Pass[TriSolve[T]]{Tangent: true, T: *t})
+}
+
+func triSolveRunAdjointTangent[T rev.Float](k, g, t, gt *TriSolve[T]) error {
+	rev.Check(k, g, t, gt)
+	return triSolveRun(k, &rev.Pass[TriSolve[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// triSolveCheck is rev.Check for a pass without second derivatives.
+func triSolveCheck[T rev.Float](k, g, t *TriSolve[T]) {
 	dimn := k.X.Rows
 	dimm := k.X.Cols
 	k0, k1, k2 := rev.MatrixExtent(&k.X, dimn, dimm, false), rev.MatrixExtent(&k.A, dimn, dimn, false), rev.MatrixExtent(&k.B, dimn, dimm, false)
@@ -2974,33 +6980,130 @@ func NewUnitary(x *mat.Dense, theta *mat.VecDense) Unitary[float64] {
 }
 
 // Forward computes X <- U(θ)·X.
-func (k Unitary[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Unitary[T]]{}) }
+func (k Unitary[T]) Forward() {
+	_ = unitaryCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse restores the state before Forward.
-func (k Unitary[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Unitary[T]]{Back: true}) }
+func (k Unitary[T]) Inverse() {
+	_ = unitaryCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before.
 func (k Unitary[T]) Adjoint(g Unitary[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Unitary[T]]{Back: true, Adjoint: true, G: g})
+	_ = unitaryCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent does what Forward does, and carries the tangents t along.
 func (k Unitary[T]) Tangent(t Unitary[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Unitary[T]]{Tangent: true, T: t})
+	_ = unitaryCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Unitary[T]) AdjointTangent(g, t, gt Unitary[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Unitary[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = unitaryCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Unitary[T]) check(g, t *Unitary[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Unitary[T]) Run(p rev.Pass[Unitary[T]]) error {
+	return unitaryCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// unitaryCall makes a pass of a *Unitary.
+//
+//go:noinline
+func unitaryCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return unitaryRunForward((*Unitary[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return unitaryRunForward((*Unitary[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return unitaryRunForward((*Unitary[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return unitaryRunInverse((*Unitary[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return unitaryRunInverse((*Unitary[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return unitaryRunInverse((*Unitary[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return unitaryRunAdjoint((*Unitary[float64])(k), (*Unitary[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return unitaryRunAdjoint((*Unitary[float32])(k), (*Unitary[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return unitaryRunAdjoint((*Unitary[fixed.Q43])(k), (*Unitary[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return unitaryRunTangent((*Unitary[float64])(k), (*Unitary[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return unitaryRunTangent((*Unitary[float32])(k), (*Unitary[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return unitaryRunTangent((*Unitary[fixed.Q43])(k), (*Unitary[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return unitaryRunAdjointTangent((*Unitary[float64])(k), (*Unitary[float64])(g), (*Unitary[float64])(t), (*Unitary[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return unitaryRunAdjointTangent((*Unitary[float32])(k), (*Unitary[float32])(g), (*Unitary[float32])(t), (*Unitary[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return unitaryRunAdjointTangent((*Unitary[fixed.Q43])(k), (*Unitary[fixed.Q43])(g), (*Unitary[fixed.Q43])(t), (*Unitary[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return unitaryRun((*Unitary[float64])(k), (*rev.Pass[Unitary[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return unitaryRun((*Unitary[float32])(k), (*rev.Pass[Unitary[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return unitaryRun((*Unitary[fixed.Q43])(k), (*rev.Pass[Unitary[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func unitaryRunForward[T rev.Real](k *Unitary[T]) error {
+	unitaryCheck(k, nil, nil)
+	return unitaryRun(k, &rev.Pass[Unitary[T]]{})
+}
+
+func unitaryRunInverse[T rev.Real](k *Unitary[T]) error {
+	unitaryCheck(k, nil, nil)
+	return unitaryRun(k, &rev.Pass[Unitary[T]]{Back: true})
+}
+
+func unitaryRunAdjoint[T rev.Real](k, g *Unitary[T]) error {
+	unitaryCheck(k, g, nil)
+	return unitaryRun(k, &rev.Pass[Unitary[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func unitaryRunTangent[T rev.Real](k, t *Unitary[T]) error {
+	unitaryCheck(k, nil, t)
+	return unitaryRun(k, &rev.Pass[Unitary[T]]{Tangent: true, T: *t})
+}
+
+func unitaryRunAdjointTangent[T rev.Real](k, g, t, gt *Unitary[T]) error {
+	rev.Check(k, g, t, gt)
+	return unitaryRun(k, &rev.Pass[Unitary[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// RunChecked implements rev.Checker. It finds elements of X that leave the range in a shear or a half turn, in the order
+// of rotations, and of columns in these. Unless the norms of the columns exclude that, it rotates a copy in plain Go first.
+func (k Unitary[T]) RunChecked(back bool) error {
+	return unitaryCallChecked(passkind.Of[T](), unsafe.Pointer(&k), back)
+}
+
+// unitaryCallChecked is RunChecked of a *Unitary.
+//
+//go:noinline
+func unitaryCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
+	switch kind {
+	case passkind.Float64:
+		return unitaryRunChecked(*(*Unitary[float64])(k), back)
+	case passkind.Float32:
+		return unitaryRunChecked(*(*Unitary[float32])(k), back)
+	case passkind.Q43:
+		return unitaryRunChecked(*(*Unitary[fixed.Q43])(k), back)
+	}
+	panic("no such numbers")
+}
+
+// unitaryCheck is rev.Check for a pass without second derivatives.
+func unitaryCheck[T rev.Real](k, g, t *Unitary[T]) {
 	dimn := k.X.Rows
 	dimc := k.X.Cols
 	k0, k1 := rev.MatrixExtent(&k.X, dimn, dimc, false), rev.VectorExtent(&k.Theta, dimn*(dimn-1)/2, false)
@@ -3025,32 +7128,108 @@ func NewVariance(out *float64, x *mat.VecDense) Variance[float64] {
 }
 
 // Forward computes Out += v.
-func (k Variance[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Variance[T]]{}) }
+func (k Variance[T]) Forward() {
+	_ = varianceCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= v.
-func (k Variance[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Variance[T]]{Back: true}) }
+func (k Variance[T]) Inverse() {
+	_ = varianceCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= v and x̄_i += 2·Ōut·(x_i - m)/(n-1).
 func (k Variance[T]) Adjoint(g Variance[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Variance[T]]{Back: true, Adjoint: true, G: g})
+	_ = varianceCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += v and Ȯut += 2·Σ (x_i - m)·ẋ_i/(n-1).
 func (k Variance[T]) Tangent(t Variance[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Variance[T]]{Tangent: true, T: t})
+	_ = varianceCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= 2·Σ (x_i - m)·ẋ_i/(n-1) and ġx_i +=
 // 2·(ġOut·(x_i - m) + Ōut·(ẋ_i - u))/(n-1).
 func (k Variance[T]) AdjointTangent(g, t, gt Variance[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Variance[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = varianceCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Variance[T]) check(g, t *Variance[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Variance[T]) Run(p rev.Pass[Variance[T]]) error {
+	return varianceCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// varianceCall makes a pass of a *Variance.
+//
+//go:noinline
+func varianceCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return varianceRunForward((*Variance[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return varianceRunForward((*Variance[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return varianceRunForward((*Variance[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return varianceRunInverse((*Variance[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return varianceRunInverse((*Variance[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return varianceRunInverse((*Variance[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return varianceRunAdjoint((*Variance[float64])(k), (*Variance[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return varianceRunAdjoint((*Variance[float32])(k), (*Variance[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return varianceRunAdjoint((*Variance[fixed.Q43])(k), (*Variance[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return varianceRunTangent((*Variance[float64])(k), (*Variance[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return varianceRunTangent((*Variance[float32])(k), (*Variance[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return varianceRunTangent((*Variance[fixed.Q43])(k), (*Variance[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return varianceRunAdjointTangent((*Variance[float64])(k), (*Variance[float64])(g), (*Variance[float64])(t), (*Variance[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return varianceRunAdjointTangent((*Variance[float32])(k), (*Variance[float32])(g), (*Variance[float32])(t), (*Variance[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return varianceRunAdjointTangent((*Variance[fixed.Q43])(k), (*Variance[fixed.Q43])(g), (*Variance[fixed.Q43])(t), (*Variance[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return varianceRun((*Variance[float64])(k), (*rev.Pass[Variance[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return varianceRun((*Variance[float32])(k), (*rev.Pass[Variance[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return varianceRun((*Variance[fixed.Q43])(k), (*rev.Pass[Variance[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func varianceRunForward[T rev.Real](k *Variance[T]) error {
+	varianceCheck(k, nil, nil)
+	return varianceRun(k, &rev.Pass[Variance[T]]{})
+}
+
+func varianceRunInverse[T rev.Real](k *Variance[T]) error {
+	varianceCheck(k, nil, nil)
+	return varianceRun(k, &rev.Pass[Variance[T]]{Back: true})
+}
+
+func varianceRunAdjoint[T rev.Real](k, g *Variance[T]) error {
+	varianceCheck(k, g, nil)
+	return varianceRun(k, &rev.Pass[Variance[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func varianceRunTangent[T rev.Real](k, t *Variance[T]) error {
+	varianceCheck(k, nil, t)
+	return varianceRun(k, &rev.Pass[Variance[T]]{Tangent: true, T: *t})
+}
+
+func varianceRunAdjointTangent[T rev.Real](k, g, t, gt *Variance[T]) error {
+	rev.Check(k, g, t, gt)
+	return varianceRun(k, &rev.Pass[Variance[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// varianceCheck is rev.Check for a pass without second derivatives.
+func varianceCheck[T rev.Real](k, g, t *Variance[T]) {
 	dimn := k.X.N
 	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -3073,33 +7252,109 @@ func NewWhere(z, c, x, y *mat.VecDense) Where[float64] {
 }
 
 // Forward computes z_i += (x_i where c_i > 0, or else y_i).
-func (k Where[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Where[T]]{}) }
+func (k Where[T]) Forward() {
+	_ = whereCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes z_i -= (x_i where c_i > 0, or else y_i).
-func (k Where[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Where[T]]{Back: true}) }
+func (k Where[T]) Inverse() {
+	_ = whereCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes z_i -= (x_i where c_i > 0, or else y_i), and adds the gradient to the
 // cotangents of C, X and Y.
 func (k Where[T]) Adjoint(g Where[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Where[T]]{Back: true, Adjoint: true, G: g})
+	_ = whereCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes z_i += (x_i where c_i > 0, or else y_i) and ż += s·ẋ + (1 - s)·ẏ.
 func (k Where[T]) Tangent(t Where[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Where[T]]{Tangent: true, T: t})
+	_ = whereCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ż -= s·ẋ + (1 - s)·ẏ, and adds the tangent of
 // the gradient to gt.
 func (k Where[T]) AdjointTangent(g, t, gt Where[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Where[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = whereCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Where[T]) check(g, t *Where[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Where[T]) Run(p rev.Pass[Where[T]]) error {
+	return whereCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// whereCall makes a pass of a *Where.
+//
+//go:noinline
+func whereCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return whereRunForward((*Where[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return whereRunForward((*Where[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return whereRunForward((*Where[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return whereRunInverse((*Where[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return whereRunInverse((*Where[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return whereRunInverse((*Where[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return whereRunAdjoint((*Where[float64])(k), (*Where[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return whereRunAdjoint((*Where[float32])(k), (*Where[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return whereRunAdjoint((*Where[fixed.Q43])(k), (*Where[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return whereRunTangent((*Where[float64])(k), (*Where[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return whereRunTangent((*Where[float32])(k), (*Where[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return whereRunTangent((*Where[fixed.Q43])(k), (*Where[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return whereRunAdjointTangent((*Where[float64])(k), (*Where[float64])(g), (*Where[float64])(t), (*Where[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return whereRunAdjointTangent((*Where[float32])(k), (*Where[float32])(g), (*Where[float32])(t), (*Where[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return whereRunAdjointTangent((*Where[fixed.Q43])(k), (*Where[fixed.Q43])(g), (*Where[fixed.Q43])(t), (*Where[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return whereRun((*Where[float64])(k), (*rev.Pass[Where[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return whereRun((*Where[float32])(k), (*rev.Pass[Where[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return whereRun((*Where[fixed.Q43])(k), (*rev.Pass[Where[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func whereRunForward[T rev.Real](k *Where[T]) error {
+	whereCheck(k, nil, nil)
+	return whereRun(k, &rev.Pass[Where[T]]{})
+}
+
+func whereRunInverse[T rev.Real](k *Where[T]) error {
+	whereCheck(k, nil, nil)
+	return whereRun(k, &rev.Pass[Where[T]]{Back: true})
+}
+
+func whereRunAdjoint[T rev.Real](k, g *Where[T]) error {
+	whereCheck(k, g, nil)
+	return whereRun(k, &rev.Pass[Where[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func whereRunTangent[T rev.Real](k, t *Where[T]) error {
+	whereCheck(k, nil, t)
+	return whereRun(k, &rev.Pass[Where[T]]{Tangent: true, T: *t})
+}
+
+func whereRunAdjointTangent[T rev.Real](k, g, t, gt *Where[T]) error {
+	rev.Check(k, g, t, gt)
+	return whereRun(k, &rev.Pass[Where[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// whereCheck is rev.Check for a pass without second derivatives.
+func whereCheck[T rev.Real](k, g, t *Where[T]) {
 	dimn := k.Z.N
 	k0, k1, k2, k3 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.C, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k3.Apart(k0)

@@ -34,10 +34,10 @@ type Dot[T rev.Float] struct {
 	Y   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error. The inverse of Adjoint is the exception: it
+// dotRun is Run of Dot. It returns no error. The inverse of Adjoint is the exception: it
 // may return rev.ErrUnsupported.
-func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
-	return reduction[T](k).run(p.Back, reduction[T](p.G), reduction[T](p.T), reduction[T](p.GT))
+func dotRun[T rev.Float](k *Dot[T], p *rev.Pass[Dot[T]]) error {
+	return reduction[T](*k).run(p.Back, reduction[T](p.G), reduction[T](p.T), reduction[T](p.GT))
 }
 
 // chunk is how many terms are processed at a time. Intermediate values then stay in the

@@ -69,16 +69,16 @@ type MatMul[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error. The inverse of Adjoint is the exception: it
+// matMulRun is Run of MatMul. It returns no error. The inverse of Adjoint is the exception: it
 // may return rev.ErrUnsupported.
-func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
+func matMulRun[T rev.Float](k MatMul[T], p rev.Pass[MatMul[T]]) error {
 	if k.C.Rows == 0 || k.C.Cols == 0 || k.A.Cols == 0 {
 		return nil // the product is zero, and C does not change
 	}
 	if p.T.C.Data == nil && p.GT.C.Data == nil && p.G.C.Data == nil {
 		p.T = MatMul[T]{} // no derivative needs it
 	}
-	if !p.Back && (p.G.C.Data != nil || p.GT.C.Data != nil) && k.lost() {
+	if !p.Back && (p.G.C.Data != nil || p.GT.C.Data != nil) && matMulLost(k) {
 		return rev.ErrUnsupported
 	}
 	w := workspace.Get[*matMul[T]]()
@@ -100,8 +100,8 @@ func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 	return nil
 }
 
-// lost reports whether Adjoint lost a cotangent of C.
-func (k MatMul[T]) lost() bool {
+// matMulLost reports whether Adjoint lost a cotangent of C.
+func matMulLost[T rev.Float](k MatMul[T]) bool {
 	for i := range k.C.Rows {
 		a := k.A.Row(i)
 		for j, c := range k.C.Row(i) {

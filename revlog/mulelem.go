@@ -25,9 +25,9 @@ type MulElem[T rev.Float] struct {
 	Y rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error. The inverse of Adjoint is the exception: it
+// mulElemRun is Run of MulElem. It returns no error. The inverse of Adjoint is the exception: it
 // may return rev.ErrUnsupported.
-func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
+func mulElemRun[T rev.Float](k *MulElem[T], p *rev.Pass[MulElem[T]]) error {
 	cotangents := p.G.Z.Data != nil || p.GT.Z.Data != nil
 	if cotangents && !p.Back {
 		for i := range k.Z.N {

@@ -40,10 +40,10 @@ type Powers[T rev.Real] struct {
 	X rev.Vector[T]  `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It is a revlinalg.MatMul of logs, except that
+// powersRun is Run of Powers. It is a revlinalg.MatMul of logs, except that
 // logs of ulog.Fixed wrap in another way.
-func (k Powers[T]) Run(p rev.Pass[Powers[T]]) error {
-	if err := k.checkNumbers(); err != nil {
+func powersRun[T rev.Real](k Powers[T], p rev.Pass[Powers[T]]) error {
+	if err := powersCheckNumbers(k); err != nil {
 		return err
 	}
 	if number.IsFixed[T]() && k.Y.Data != nil {
@@ -59,16 +59,16 @@ func (k Powers[T]) Run(p rev.Pass[Powers[T]]) error {
 		}
 		k.Y.Data = nil
 	}
-	return k.matMul().Run(rev.Pass[revlinalg.MatMul[T]]{
-		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent, G: p.G.matMul(), T: p.T.matMul(), GT: p.GT.matMul(),
+	return powersMatMul(k).Run(rev.Pass[revlinalg.MatMul[T]]{
+		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent, G: powersMatMul(p.G), T: powersMatMul(p.T), GT: powersMatMul(p.GT),
 	})
 }
 
 // powersScratch has X without gaps.
 type powersScratch struct{ x []ulog.Fixed }
 
-// matMul returns η += A·ξ.
-func (k Powers[T]) matMul() revlinalg.MatMul[T] {
+// powersMatMul returns η += A·ξ.
+func powersMatMul[T rev.Real](k Powers[T]) revlinalg.MatMul[T] {
 	return revlinalg.MatMul[T]{C: column(k.Y), A: k.A, B: column(k.X), Workers: 1}
 }
 
@@ -77,7 +77,7 @@ func column[T any](v rev.Vector[T]) rev.General[T] {
 	return rev.General[T]{Rows: v.N, Cols: 1, Stride: v.Inc, Data: v.Data}
 }
 
-func (k Powers[T]) checkNumbers() error {
+func powersCheckNumbers[T rev.Real](k Powers[T]) error {
 	if err := checkFactors("Powers", k.X); err != nil {
 		return err
 	}

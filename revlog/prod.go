@@ -33,9 +33,9 @@ type Prod[T rev.Real] struct {
 	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It is a revlinalg.Sum of logs, except that
+// prodRun is Run of Prod. It is a revlinalg.Sum of logs, except that
 // logs of ulog.Fixed wrap in another way.
-func (k Prod[T]) Run(p rev.Pass[Prod[T]]) error {
+func prodRun[T rev.Real](k Prod[T], p rev.Pass[Prod[T]]) error {
 	if err := checkFactors("Prod", k.X); err != nil {
 		return err
 	}

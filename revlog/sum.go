@@ -26,10 +26,10 @@ type Sum[T rev.Float] struct {
 	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// Run implements rev.Kernel. It returns no error. The inverse of Adjoint is the exception: it
+// sumRun is Run of Sum. It returns no error. The inverse of Adjoint is the exception: it
 // may return rev.ErrUnsupported.
-func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {
-	return k.terms().run(p.Back, p.G.terms(), p.T.terms(), p.GT.terms())
+func sumRun[T rev.Float](k *Sum[T], p *rev.Pass[Sum[T]]) error {
+	return sumTerms(*k).run(p.Back, sumTerms(p.G), sumTerms(p.T), sumTerms(p.GT))
 }
 
-func (k Sum[T]) terms() reduction[T] { return reduction[T]{Out: k.Out, X: k.X} }
+func sumTerms[T rev.Float](k Sum[T]) reduction[T] { return reduction[T]{Out: k.Out, X: k.X} }

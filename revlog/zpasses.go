@@ -4,7 +4,10 @@ package revlog
 
 import (
 	"gonum.org/v1/gonum/mat"
+	"revnum/fixed"
+	"revnum/internal/passkind"
 	"revnum/rev"
+	"unsafe"
 )
 
 // NewDot returns the kernel that changes out in place, over gonum's types, sharing their
@@ -14,31 +17,99 @@ func NewDot(out *float64, x, y *mat.VecDense) Dot[float64] {
 }
 
 // Forward computes Out ⊕= ⊕_i x_i ⊗ y_i.
-func (k Dot[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Dot[T]]{}) }
+func (k Dot[T]) Forward() {
+	_ = dotCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse restores the state before Forward.
-func (k Dot[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Dot[T]]{Back: true}) }
+func (k Dot[T]) Inverse() {
+	_ = dotCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint does what Inverse does, and computes x̄_i += Ōut'·w_i, ȳ_i += Ōut'·w_i and Ōut =
 // Ōut'·e^(Out-Out').
 func (k Dot[T]) Adjoint(g Dot[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Dot[T]]{Back: true, Adjoint: true, G: g})
+	_ = dotCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out ⊕= ⊕_i x_i ⊗ y_i and Ȯut' = Ȯut·e^(Out-Out') + Σ_i w_i·(ẋ_i +
 // ẏ_i).
-func (k Dot[T]) Tangent(t Dot[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Dot[T]]{Tangent: true, T: t}) }
+func (k Dot[T]) Tangent(t Dot[T]) {
+	_ = dotCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Dot[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = dotCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Dot[T]) check(g, t *Dot[T]) {
+// Run implements rev.Kernel. It returns no error. The inverse of Adjoint is the exception: it
+// may return rev.ErrUnsupported.
+func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
+	return dotCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// dotCall makes a pass of a *Dot.
+//
+//go:noinline
+func dotCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return dotRunForward((*Dot[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return dotRunForward((*Dot[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return dotRunInverse((*Dot[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return dotRunInverse((*Dot[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return dotRunAdjoint((*Dot[float64])(k), (*Dot[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return dotRunAdjoint((*Dot[float32])(k), (*Dot[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return dotRunTangent((*Dot[float64])(k), (*Dot[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return dotRunTangent((*Dot[float32])(k), (*Dot[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return dotRunAdjointTangent((*Dot[float64])(k), (*Dot[float64])(g), (*Dot[float64])(t), (*Dot[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return dotRunAdjointTangent((*Dot[float32])(k), (*Dot[float32])(g), (*Dot[float32])(t), (*Dot[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return dotRun((*Dot[float64])(k), (*rev.Pass[Dot[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return dotRun((*Dot[float32])(k), (*rev.Pass[Dot[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func dotRunForward[T rev.Float](k *Dot[T]) error {
+	dotCheck(k, nil, nil)
+	return dotRun(k, &rev.Pass[Dot[T]]{})
+}
+
+func dotRunInverse[T rev.Float](k *Dot[T]) error {
+	dotCheck(k, nil, nil)
+	return dotRun(k, &rev.Pass[Dot[T]]{Back: true})
+}
+
+func dotRunAdjoint[T rev.Float](k, g *Dot[T]) error {
+	dotCheck(k, g, nil)
+	return dotRun(k, &rev.Pass[Dot[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func dotRunTangent[T rev.Float](k, t *Dot[T]) error {
+	dotCheck(k, nil, t)
+	return dotRun(k, &rev.Pass[Dot[T]]{Tangent: true, T: *t})
+}
+
+func dotRunAdjointTangent[T rev.Float](k, g, t, gt *Dot[T]) error {
+	rev.Check(k, g, t, gt)
+	return dotRun(k, &rev.Pass[Dot[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// dotCheck is rev.Check for a pass without second derivatives.
+func dotCheck[T rev.Float](k, g, t *Dot[T]) {
 	dimn := k.X.N
 	k0, k1, k2 := rev.NumberExtent(k.Out, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
@@ -63,33 +134,98 @@ func NewMatMul(c, a, b *mat.Dense) MatMul[float64] {
 }
 
 // Forward computes C ⊕= A·B.
-func (k MatMul[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[MatMul[T]]{}) }
+func (k MatMul[T]) Forward() {
+	_ = matMulCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse restores the state before Forward.
-func (k MatMul[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[MatMul[T]]{Back: true}) }
+func (k MatMul[T]) Inverse() {
+	_ = matMulCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint does what Inverse does, and computes Ā_il += Σ_j C̄_ij'·w_ilj, B̄_lj += Σ_i
 // C̄_ij'·w_ilj and C̄_ij = C̄_ij'·e^(c_ij-c_ij').
 func (k MatMul[T]) Adjoint(g MatMul[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[MatMul[T]]{Back: true, Adjoint: true, G: g})
+	_ = matMulCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes C ⊕= A·B and ċ_ij' = ċ_ij·e^(c_ij-c_ij') + Σ_l w_ilj·(ȧ_il + ḃ_lj).
 func (k MatMul[T]) Tangent(t MatMul[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[MatMul[T]]{Tangent: true, T: t})
+	_ = matMulCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[MatMul[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = matMulCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *MatMul[T]) check(g, t *MatMul[T]) {
+// Run implements rev.Kernel. It returns no error. The inverse of Adjoint is the exception: it
+// may return rev.ErrUnsupported.
+func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
+	return matMulCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// matMulCall makes a pass of a *MatMul.
+//
+//go:noinline
+func matMulCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return matMulRunForward((*MatMul[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return matMulRunForward((*MatMul[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return matMulRunInverse((*MatMul[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return matMulRunInverse((*MatMul[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return matMulRunAdjoint((*MatMul[float64])(k), (*MatMul[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return matMulRunAdjoint((*MatMul[float32])(k), (*MatMul[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return matMulRunTangent((*MatMul[float64])(k), (*MatMul[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return matMulRunTangent((*MatMul[float32])(k), (*MatMul[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return matMulRunAdjointTangent((*MatMul[float64])(k), (*MatMul[float64])(g), (*MatMul[float64])(t), (*MatMul[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return matMulRunAdjointTangent((*MatMul[float32])(k), (*MatMul[float32])(g), (*MatMul[float32])(t), (*MatMul[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return matMulRun(*(*MatMul[float64])(k), *(*rev.Pass[MatMul[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return matMulRun(*(*MatMul[float32])(k), *(*rev.Pass[MatMul[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func matMulRunForward[T rev.Float](k *MatMul[T]) error {
+	matMulCheck(k, nil, nil)
+	return matMulRun(*k, rev.Pass[MatMul[T]]{})
+}
+
+func matMulRunInverse[T rev.Float](k *MatMul[T]) error {
+	matMulCheck(k, nil, nil)
+	return matMulRun(*k, rev.Pass[MatMul[T]]{Back: true})
+}
+
+func matMulRunAdjoint[T rev.Float](k, g *MatMul[T]) error {
+	matMulCheck(k, g, nil)
+	return matMulRun(*k, rev.Pass[MatMul[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func matMulRunTangent[T rev.Float](k, t *MatMul[T]) error {
+	matMulCheck(k, nil, t)
+	return matMulRun(*k, rev.Pass[MatMul[T]]{Tangent: true, T: *t})
+}
+
+func matMulRunAdjointTangent[T rev.Float](k, g, t, gt *MatMul[T]) error {
+	rev.Check(k, g, t, gt)
+	return matMulRun(*k, rev.Pass[MatMul[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// matMulCheck is rev.Check for a pass without second derivatives.
+func matMulCheck[T rev.Float](k, g, t *MatMul[T]) {
 	dimm := k.C.Rows
 	dimn := k.C.Cols
 	dimk := k.A.Cols
@@ -116,33 +252,98 @@ func NewMulElem(z, x, y *mat.VecDense) MulElem[float64] {
 }
 
 // Forward computes z_i ⊕= x_i ⊗ y_i.
-func (k MulElem[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[MulElem[T]]{}) }
+func (k MulElem[T]) Forward() {
+	_ = mulElemCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse restores the state before Forward.
-func (k MulElem[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[MulElem[T]]{Back: true}) }
+func (k MulElem[T]) Inverse() {
+	_ = mulElemCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint does what Inverse does, and computes x̄_i += z̄_i'·w_i, ȳ_i += z̄_i'·w_i and
 // z̄_i = z̄_i'·e^(z_i-z_i').
 func (k MulElem[T]) Adjoint(g MulElem[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[MulElem[T]]{Back: true, Adjoint: true, G: g})
+	_ = mulElemCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes z_i ⊕= x_i ⊗ y_i and ż_i' = ż_i·e^(z_i-z_i') + w_i·(ẋ_i + ẏ_i).
 func (k MulElem[T]) Tangent(t MulElem[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[MulElem[T]]{Tangent: true, T: t})
+	_ = mulElemCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k MulElem[T]) AdjointTangent(g, t, gt MulElem[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[MulElem[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = mulElemCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *MulElem[T]) check(g, t *MulElem[T]) {
+// Run implements rev.Kernel. It returns no error. The inverse of Adjoint is the exception: it
+// may return rev.ErrUnsupported.
+func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
+	return mulElemCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// mulElemCall makes a pass of a *MulElem.
+//
+//go:noinline
+func mulElemCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return mulElemRunForward((*MulElem[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return mulElemRunForward((*MulElem[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return mulElemRunInverse((*MulElem[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return mulElemRunInverse((*MulElem[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return mulElemRunAdjoint((*MulElem[float64])(k), (*MulElem[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return mulElemRunAdjoint((*MulElem[float32])(k), (*MulElem[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return mulElemRunTangent((*MulElem[float64])(k), (*MulElem[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return mulElemRunTangent((*MulElem[float32])(k), (*MulElem[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return mulElemRunAdjointTangent((*MulElem[float64])(k), (*MulElem[float64])(g), (*MulElem[float64])(t), (*MulElem[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return mulElemRunAdjointTangent((*MulElem[float32])(k), (*MulElem[float32])(g), (*MulElem[float32])(t), (*MulElem[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return mulElemRun((*MulElem[float64])(k), (*rev.Pass[MulElem[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return mulElemRun((*MulElem[float32])(k), (*rev.Pass[MulElem[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func mulElemRunForward[T rev.Float](k *MulElem[T]) error {
+	mulElemCheck(k, nil, nil)
+	return mulElemRun(k, &rev.Pass[MulElem[T]]{})
+}
+
+func mulElemRunInverse[T rev.Float](k *MulElem[T]) error {
+	mulElemCheck(k, nil, nil)
+	return mulElemRun(k, &rev.Pass[MulElem[T]]{Back: true})
+}
+
+func mulElemRunAdjoint[T rev.Float](k, g *MulElem[T]) error {
+	mulElemCheck(k, g, nil)
+	return mulElemRun(k, &rev.Pass[MulElem[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func mulElemRunTangent[T rev.Float](k, t *MulElem[T]) error {
+	mulElemCheck(k, nil, t)
+	return mulElemRun(k, &rev.Pass[MulElem[T]]{Tangent: true, T: *t})
+}
+
+func mulElemRunAdjointTangent[T rev.Float](k, g, t, gt *MulElem[T]) error {
+	rev.Check(k, g, t, gt)
+	return mulElemRun(k, &rev.Pass[MulElem[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// mulElemCheck is rev.Check for a pass without second derivatives.
+func mulElemCheck[T rev.Float](k, g, t *MulElem[T]) {
 	dimn := k.Z.N
 	k0, k1, k2 := rev.VectorExtent(&k.Z, dimn, false), rev.VectorExtent(&k.X, dimn, false), rev.VectorExtent(&k.Y, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
@@ -166,34 +367,111 @@ func NewPowers(y *mat.VecDense, a *mat.Dense, x *mat.VecDense) Powers[float64] {
 }
 
 // Forward computes y_i *= Π_j x_j^a_ij, or returns an error.
-func (k Powers[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Powers[T]]{}) }
+func (k Powers[T]) Forward() error {
+	return powersCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i /= Π_j x_j^a_ij, or returns an error.
-func (k Powers[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Powers[T]]{Back: true}) }
+func (k Powers[T]) Inverse() error {
+	return powersCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i /= Π_j x_j^a_ij, and adds the gradient to the cotangents of A and X, or
 // returns an error.
 func (k Powers[T]) Adjoint(g Powers[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Powers[T]]{Back: true, Adjoint: true, G: g})
+	return powersCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i *= Π_j x_j^a_ij, and adds the derivative to the tangent of Y, or
 // returns an error.
 func (k Powers[T]) Tangent(t Powers[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Powers[T]]{Tangent: true, T: t})
+	return powersCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt, or returns an error.
 func (k Powers[T]) AdjointTangent(g, t, gt Powers[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Powers[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return powersCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Powers[T]) check(g, t *Powers[T]) {
+// Run implements rev.Kernel. It is a revlinalg.MatMul of logs, except that
+// logs of ulog.Fixed wrap in another way.
+func (k Powers[T]) Run(p rev.Pass[Powers[T]]) error {
+	return powersCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// powersCall makes a pass of a *Powers.
+//
+//go:noinline
+func powersCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return powersRunForward((*Powers[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return powersRunForward((*Powers[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return powersRunForward((*Powers[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return powersRunInverse((*Powers[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return powersRunInverse((*Powers[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return powersRunInverse((*Powers[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return powersRunAdjoint((*Powers[float64])(k), (*Powers[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return powersRunAdjoint((*Powers[float32])(k), (*Powers[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return powersRunAdjoint((*Powers[fixed.Q43])(k), (*Powers[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return powersRunTangent((*Powers[float64])(k), (*Powers[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return powersRunTangent((*Powers[float32])(k), (*Powers[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return powersRunTangent((*Powers[fixed.Q43])(k), (*Powers[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return powersRunAdjointTangent((*Powers[float64])(k), (*Powers[float64])(g), (*Powers[float64])(t), (*Powers[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return powersRunAdjointTangent((*Powers[float32])(k), (*Powers[float32])(g), (*Powers[float32])(t), (*Powers[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return powersRunAdjointTangent((*Powers[fixed.Q43])(k), (*Powers[fixed.Q43])(g), (*Powers[fixed.Q43])(t), (*Powers[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return powersRun(*(*Powers[float64])(k), *(*rev.Pass[Powers[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return powersRun(*(*Powers[float32])(k), *(*rev.Pass[Powers[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return powersRun(*(*Powers[fixed.Q43])(k), *(*rev.Pass[Powers[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func powersRunForward[T rev.Real](k *Powers[T]) error {
+	powersCheck(k, nil, nil)
+	return powersRun(*k, rev.Pass[Powers[T]]{})
+}
+
+func powersRunInverse[T rev.Real](k *Powers[T]) error {
+	powersCheck(k, nil, nil)
+	return powersRun(*k, rev.Pass[Powers[T]]{Back: true})
+}
+
+func powersRunAdjoint[T rev.Real](k, g *Powers[T]) error {
+	powersCheck(k, g, nil)
+	return powersRun(*k, rev.Pass[Powers[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func powersRunTangent[T rev.Real](k, t *Powers[T]) error {
+	powersCheck(k, nil, t)
+	return powersRun(*k, rev.Pass[Powers[T]]{Tangent: true, T: *t})
+}
+
+func powersRunAdjointTangent[T rev.Real](k, g, t, gt *Powers[T]) error {
+	rev.Check(k, g, t, gt)
+	return powersRun(*k, rev.Pass[Powers[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// powersCheck is rev.Check for a pass without second derivatives.
+func powersCheck[T rev.Real](k, g, t *Powers[T]) {
 	dimm := k.Y.N
 	dimn := k.A.Cols
 	k0, k1, k2 := rev.VectorExtent(&k.Y, dimm, false), rev.MatrixExtent(&k.A, dimm, dimn, false), rev.VectorExtent(&k.X, dimn, false)
@@ -218,32 +496,109 @@ func NewProd(out *float64, x *mat.VecDense) Prod[float64] {
 }
 
 // Forward computes Out *= Π_i x_i, or returns an error.
-func (k Prod[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Prod[T]]{}) }
+func (k Prod[T]) Forward() error {
+	return prodCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out /= Π_i x_i, or returns an error.
-func (k Prod[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Prod[T]]{Back: true}) }
+func (k Prod[T]) Inverse() error {
+	return prodCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out /= Π_i x_i and x̄_i += Ōut, or returns an error.
 func (k Prod[T]) Adjoint(g Prod[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Prod[T]]{Back: true, Adjoint: true, G: g})
+	return prodCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out *= Π_i x_i and Ȯut += Σ_i ẋ_i, or returns an error.
 func (k Prod[T]) Tangent(t Prod[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Prod[T]]{Tangent: true, T: t})
+	return prodCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ_i ẋ_i, and adds the tangent of the
 // gradient to gt, or returns an error.
 func (k Prod[T]) AdjointTangent(g, t, gt Prod[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Prod[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return prodCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Prod[T]) check(g, t *Prod[T]) {
+// Run implements rev.Kernel. It is a revlinalg.Sum of logs, except that
+// logs of ulog.Fixed wrap in another way.
+func (k Prod[T]) Run(p rev.Pass[Prod[T]]) error {
+	return prodCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// prodCall makes a pass of a *Prod.
+//
+//go:noinline
+func prodCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return prodRunForward((*Prod[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return prodRunForward((*Prod[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return prodRunForward((*Prod[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return prodRunInverse((*Prod[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return prodRunInverse((*Prod[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return prodRunInverse((*Prod[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return prodRunAdjoint((*Prod[float64])(k), (*Prod[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return prodRunAdjoint((*Prod[float32])(k), (*Prod[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return prodRunAdjoint((*Prod[fixed.Q43])(k), (*Prod[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return prodRunTangent((*Prod[float64])(k), (*Prod[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return prodRunTangent((*Prod[float32])(k), (*Prod[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return prodRunTangent((*Prod[fixed.Q43])(k), (*Prod[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return prodRunAdjointTangent((*Prod[float64])(k), (*Prod[float64])(g), (*Prod[float64])(t), (*Prod[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return prodRunAdjointTangent((*Prod[float32])(k), (*Prod[float32])(g), (*Prod[float32])(t), (*Prod[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return prodRunAdjointTangent((*Prod[fixed.Q43])(k), (*Prod[fixed.Q43])(g), (*Prod[fixed.Q43])(t), (*Prod[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return prodRun(*(*Prod[float64])(k), *(*rev.Pass[Prod[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return prodRun(*(*Prod[float32])(k), *(*rev.Pass[Prod[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return prodRun(*(*Prod[fixed.Q43])(k), *(*rev.Pass[Prod[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func prodRunForward[T rev.Real](k *Prod[T]) error {
+	prodCheck(k, nil, nil)
+	return prodRun(*k, rev.Pass[Prod[T]]{})
+}
+
+func prodRunInverse[T rev.Real](k *Prod[T]) error {
+	prodCheck(k, nil, nil)
+	return prodRun(*k, rev.Pass[Prod[T]]{Back: true})
+}
+
+func prodRunAdjoint[T rev.Real](k, g *Prod[T]) error {
+	prodCheck(k, g, nil)
+	return prodRun(*k, rev.Pass[Prod[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func prodRunTangent[T rev.Real](k, t *Prod[T]) error {
+	prodCheck(k, nil, t)
+	return prodRun(*k, rev.Pass[Prod[T]]{Tangent: true, T: *t})
+}
+
+func prodRunAdjointTangent[T rev.Real](k, g, t, gt *Prod[T]) error {
+	rev.Check(k, g, t, gt)
+	return prodRun(*k, rev.Pass[Prod[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// prodCheck is rev.Check for a pass without second derivatives.
+func prodCheck[T rev.Real](k, g, t *Prod[T]) {
 	dimn := k.X.N
 	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -267,30 +622,98 @@ func NewSum(out *float64, x *mat.VecDense) Sum[float64] {
 }
 
 // Forward computes Out ⊕= ⊕_i x_i.
-func (k Sum[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Sum[T]]{}) }
+func (k Sum[T]) Forward() {
+	_ = sumCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse restores the state before Forward.
-func (k Sum[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Sum[T]]{Back: true}) }
+func (k Sum[T]) Inverse() {
+	_ = sumCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint does what Inverse does, and computes x̄_i += Ōut'·w_i and Ōut =
 // Ōut'·e^(Out-Out').
 func (k Sum[T]) Adjoint(g Sum[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Sum[T]]{Back: true, Adjoint: true, G: g})
+	_ = sumCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out ⊕= ⊕_i x_i and Ȯut' = Ȯut·e^(Out-Out') + Σ_i w_i·ẋ_i.
-func (k Sum[T]) Tangent(t Sum[T]) { k.check(nil, &t); _ = k.Run(rev.Pass[Sum[T]]{Tangent: true, T: t}) }
+func (k Sum[T]) Tangent(t Sum[T]) {
+	_ = sumCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
+}
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Sum[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = sumCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Sum[T]) check(g, t *Sum[T]) {
+// Run implements rev.Kernel. It returns no error. The inverse of Adjoint is the exception: it
+// may return rev.ErrUnsupported.
+func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {
+	return sumCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// sumCall makes a pass of a *Sum.
+//
+//go:noinline
+func sumCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return sumRunForward((*Sum[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return sumRunForward((*Sum[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return sumRunInverse((*Sum[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return sumRunInverse((*Sum[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return sumRunAdjoint((*Sum[float64])(k), (*Sum[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return sumRunAdjoint((*Sum[float32])(k), (*Sum[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return sumRunTangent((*Sum[float64])(k), (*Sum[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return sumRunTangent((*Sum[float32])(k), (*Sum[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return sumRunAdjointTangent((*Sum[float64])(k), (*Sum[float64])(g), (*Sum[float64])(t), (*Sum[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return sumRunAdjointTangent((*Sum[float32])(k), (*Sum[float32])(g), (*Sum[float32])(t), (*Sum[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return sumRun((*Sum[float64])(k), (*rev.Pass[Sum[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return sumRun((*Sum[float32])(k), (*rev.Pass[Sum[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func sumRunForward[T rev.Float](k *Sum[T]) error {
+	sumCheck(k, nil, nil)
+	return sumRun(k, &rev.Pass[Sum[T]]{})
+}
+
+func sumRunInverse[T rev.Float](k *Sum[T]) error {
+	sumCheck(k, nil, nil)
+	return sumRun(k, &rev.Pass[Sum[T]]{Back: true})
+}
+
+func sumRunAdjoint[T rev.Float](k, g *Sum[T]) error {
+	sumCheck(k, g, nil)
+	return sumRun(k, &rev.Pass[Sum[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func sumRunTangent[T rev.Float](k, t *Sum[T]) error {
+	sumCheck(k, nil, t)
+	return sumRun(k, &rev.Pass[Sum[T]]{Tangent: true, T: *t})
+}
+
+func sumRunAdjointTangent[T rev.Float](k, g, t, gt *Sum[T]) error {
+	rev.Check(k, g, t, gt)
+	return sumRun(k, &rev.Pass[Sum[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// sumCheck is rev.Check for a pass without second derivatives.
+func sumCheck[T rev.Float](k, g, t *Sum[T]) {
 	dimn := k.X.N
 	k0, k1 := rev.NumberExtent(k.Out, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)

@@ -39,9 +39,9 @@ func NewBessel(y, x *mat.VecDense, nu float64) Bessel[float64] {
 	return Bessel[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), Nu: nu}
 }
 
-// Run implements rev.Kernel. It returns a *rev.DomainError if the order or an element of X has
+// besselRun is Run of Bessel. It returns a *rev.DomainError if the order or an element of X has
 // no value.
-func (k Bessel[T]) Run(p rev.Pass[Bessel[T]]) error {
+func besselRun[T rev.Real](k *Bessel[T], p *rev.Pass[Bessel[T]]) error {
 	if !(k.Nu >= 0 && k.Nu <= 1000) {
 		return &rev.DomainError{Func: "Bessel: the order", Args: []float64{k.Nu}}
 	}

@@ -3,38 +3,118 @@
 package revmath
 
 import (
+	"revnum/fixed"
+	"revnum/internal/passkind"
 	"revnum/rev"
+	"unsafe"
 )
 
 // Forward computes y_i += J_ν(x_i), or returns a *rev.DomainError.
-func (k Bessel[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Bessel[T]]{}) }
+func (k Bessel[T]) Forward() error {
+	return besselCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= J_ν(x_i), or returns a *rev.DomainError.
-func (k Bessel[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Bessel[T]]{Back: true}) }
+func (k Bessel[T]) Inverse() error {
+	return besselCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= J_ν(x_i), and adds the gradient to the cotangent of X, or
 // returns a *rev.DomainError.
 func (k Bessel[T]) Adjoint(g Bessel[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Bessel[T]]{Back: true, Adjoint: true, G: g})
+	return besselCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += J_ν(x_i), and adds the derivative to the tangent of Y, or
 // returns a *rev.DomainError.
 func (k Bessel[T]) Tangent(t Bessel[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Bessel[T]]{Tangent: true, T: t})
+	return besselCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt, or returns a *rev.DomainError.
 func (k Bessel[T]) AdjointTangent(g, t, gt Bessel[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Bessel[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return besselCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Bessel[T]) check(g, t *Bessel[T]) {
+// Run implements rev.Kernel. It returns a *rev.DomainError if the order or an element of X has
+// no value.
+func (k Bessel[T]) Run(p rev.Pass[Bessel[T]]) error {
+	return besselCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// besselCall makes a pass of a *Bessel.
+//
+//go:noinline
+func besselCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return besselRunForward((*Bessel[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return besselRunForward((*Bessel[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return besselRunForward((*Bessel[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return besselRunInverse((*Bessel[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return besselRunInverse((*Bessel[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return besselRunInverse((*Bessel[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return besselRunAdjoint((*Bessel[float64])(k), (*Bessel[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return besselRunAdjoint((*Bessel[float32])(k), (*Bessel[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return besselRunAdjoint((*Bessel[fixed.Q43])(k), (*Bessel[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return besselRunTangent((*Bessel[float64])(k), (*Bessel[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return besselRunTangent((*Bessel[float32])(k), (*Bessel[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return besselRunTangent((*Bessel[fixed.Q43])(k), (*Bessel[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return besselRunAdjointTangent((*Bessel[float64])(k), (*Bessel[float64])(g), (*Bessel[float64])(t), (*Bessel[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return besselRunAdjointTangent((*Bessel[float32])(k), (*Bessel[float32])(g), (*Bessel[float32])(t), (*Bessel[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return besselRunAdjointTangent((*Bessel[fixed.Q43])(k), (*Bessel[fixed.Q43])(g), (*Bessel[fixed.Q43])(t), (*Bessel[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return besselRun((*Bessel[float64])(k), (*rev.Pass[Bessel[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return besselRun((*Bessel[float32])(k), (*rev.Pass[Bessel[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return besselRun((*Bessel[fixed.Q43])(k), (*rev.Pass[Bessel[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func besselRunForward[T rev.Real](k *Bessel[T]) error {
+	besselCheck(k, nil, nil)
+	return besselRun(k, &rev.Pass[Bessel[T]]{})
+}
+
+func besselRunInverse[T rev.Real](k *Bessel[T]) error {
+	besselCheck(k, nil, nil)
+	return besselRun(k, &rev.Pass[Bessel[T]]{Back: true})
+}
+
+func besselRunAdjoint[T rev.Real](k, g *Bessel[T]) error {
+	besselCheck(k, g, nil)
+	return besselRun(k, &rev.Pass[Bessel[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func besselRunTangent[T rev.Real](k, t *Bessel[T]) error {
+	besselCheck(k, nil, t)
+	return besselRun(k, &rev.Pass[Bessel[T]]{Tangent: true, T: *t})
+}
+
+func besselRunAdjointTangent[T rev.Real](k, g, t, gt *Bessel[T]) error {
+	rev.Check(k, g, t, gt)
+	return besselRun(k, &rev.Pass[Bessel[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// besselCheck is rev.Check for a pass without second derivatives.
+func besselCheck[T rev.Real](k, g, t *Bessel[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)

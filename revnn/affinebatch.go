@@ -34,11 +34,11 @@ type AffineBatch[T rev.Real] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k AffineBatch[T]) Run(p rev.Pass[AffineBatch[T]]) error {
-	_ = k.product().Run(rev.Pass[revlinalg.MatMul[T]]{
+// affineBatchRun is Run of AffineBatch. It returns no error.
+func affineBatchRun[T rev.Real](k *AffineBatch[T], p *rev.Pass[AffineBatch[T]]) error {
+	_ = affineBatchProduct(k).Run(rev.Pass[revlinalg.MatMul[T]]{
 		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent,
-		G: p.G.product(), T: p.T.product(), GT: p.GT.product(),
+		G: affineBatchProduct(&p.G), T: affineBatchProduct(&p.T), GT: affineBatchProduct(&p.GT),
 	})
 	addToRows(p.Sign(), k.B, k.Y)
 	addToRows(p.Sign(), p.T.B, p.T.Y)
@@ -47,17 +47,17 @@ func (k AffineBatch[T]) Run(p rev.Pass[AffineBatch[T]]) error {
 	return nil
 }
 
-// RunChecked implements rev.Checker. It finds elements of Y. Workers share the product. After an overflow it computes the
+// affineBatchRunChecked is RunChecked of AffineBatch. It finds elements of Y. Workers share the product. After an overflow it computes the
 // product up to six times, two of them element by element: first without the bias, and then with it.
-func (k AffineBatch[T]) RunChecked(back bool) error {
+func affineBatchRunChecked[T rev.Real](k AffineBatch[T], back bool) error {
 	p := rev.Pass[AffineBatch[T]]{Back: back}
 	if !number.IsFixed[T]() || k.Y.Data == nil || k.Y.Cols == 0 {
-		return k.Run(p)
+		return affineBatchRun(&k, &p)
 	}
 	b := vector.FixedAs(k.B)
 	bias, sign, y := vector.Packed(&b), p.Sign(), number.As[rev.General[fixed.Q43]](k.Y)
 	return vector.RunChecked(k, back, func() bool {
-		product := k.product()
+		product := affineBatchProduct(&k)
 		fits := product.RunChecked(back) == nil
 		if !fits {
 			_ = product.Run(rev.Pass[revlinalg.MatMul[T]]{Back: back})
@@ -78,8 +78,8 @@ func (k AffineBatch[T]) RunChecked(back bool) error {
 	})
 }
 
-// product returns the kernel Y += X·W.
-func (k *AffineBatch[T]) product() revlinalg.MatMul[T] {
+// affineBatchProduct returns the kernel Y += X·W.
+func affineBatchProduct[T rev.Real](k *AffineBatch[T]) revlinalg.MatMul[T] {
 	return revlinalg.MatMul[T]{C: k.Y, A: k.X, B: k.W, Workers: k.Workers}
 }
 

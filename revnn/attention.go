@@ -96,10 +96,12 @@ type attentionRoom[T rev.Float] struct {
 	top, sum, rate, d, td [attentionQueries]T // maxima of rows of S, sums of exp(S - top), and r, D and Ḋ
 }
 
-func (k *Attention[T]) operands() attentionHead[T] { return attentionHead[T]{k.Y, k.Q, k.K, k.V} }
+func attentionOperands[T rev.Float](k *Attention[T]) attentionHead[T] {
+	return attentionHead[T]{k.Y, k.Q, k.K, k.V}
+}
 
-// Run implements rev.Kernel. It returns no error.
-func (k Attention[T]) Run(p rev.Pass[Attention[T]]) error {
+// attentionRun is Run of Attention. It returns no error.
+func attentionRun[T rev.Float](k *Attention[T], p *rev.Pass[Attention[T]]) error {
 	heads, sequences := max(1, k.Heads), max(1, k.Sequences)
 	divides := func(operand, what string, size, n int) {
 		if n < 0 || size%max(1, n) != 0 {
@@ -115,7 +117,7 @@ func (k Attention[T]) Run(p rev.Pass[Attention[T]]) error {
 	}
 
 	w := workspace.Get[*attentionPass[T]]()
-	w.k, w.g, w.t, w.gt = k.operands(), p.G.operands(), p.T.operands(), p.GT.operands()
+	w.k, w.g, w.t, w.gt = attentionOperands(k), attentionOperands(&p.G), attentionOperands(&p.T), attentionOperands(&p.GT)
 	w.heads, w.sequences = heads, sequences
 	w.queries, w.keys, w.depth, w.width = k.Q.Rows/sequences, k.K.Rows/sequences, k.Q.Cols/heads, k.V.Cols/heads
 	w.causal, w.sign, w.scale = k.Causal, T(p.Sign()), T(k.Scale)

@@ -62,15 +62,15 @@ func NewBatchNorm(y, x *mat.Dense, gain, bias *mat.VecDense) BatchNorm[float64] 
 	return BatchNorm[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x), Gain: rev.ViewVec(gain), Bias: rev.ViewVec(bias)}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k BatchNorm[T]) Run(p rev.Pass[BatchNorm[T]]) error {
+// batchNormRun is Run of BatchNorm. It returns no error.
+func batchNormRun[T rev.Real](k *BatchNorm[T], p *rev.Pass[BatchNorm[T]]) error {
 	checkEpsilon[BatchNorm[T]](k.Epsilon)
 	checkGroups[BatchNorm[T]]("X", k.X.Cols, k.Channels, "columns in so many channels")
 	shape := normShape{centered: true, channels: k.Channels, batch: true}
-	runNorm(shape, k.Epsilon, p.Sign(), k.Workers, k.operands(), p.G.operands(), p.T.operands(), p.GT.operands())
+	runNorm(shape, k.Epsilon, p.Sign(), k.Workers, batchNormOperands(k), batchNormOperands(&p.G), batchNormOperands(&p.T), batchNormOperands(&p.GT))
 	return nil
 }
 
-func (k *BatchNorm[T]) operands() norm[T] {
+func batchNormOperands[T rev.Real](k *BatchNorm[T]) norm[T] {
 	return norm[T]{y: k.Y, x: k.X, gain: k.Gain, bias: k.Bias, mean: k.Mean, variance: k.Variance}
 }

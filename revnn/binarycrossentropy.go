@@ -30,10 +30,12 @@ type BinaryCrossEntropy[T rev.Real] struct {
 	Workers int // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k BinaryCrossEntropy[T]) Run(p rev.Pass[BinaryCrossEntropy[T]]) error {
-	runLoss(loss{f: logistic}, p.Sign(), k.Mean, k.Workers, k.operands(), p.G.operands(), p.T.operands(), p.GT.operands())
+// binaryCrossEntropyRun is Run of BinaryCrossEntropy. It returns no error.
+func binaryCrossEntropyRun[T rev.Real](k *BinaryCrossEntropy[T], p *rev.Pass[BinaryCrossEntropy[T]]) error {
+	runLoss(loss{f: logistic}, p.Sign(), k.Mean, k.Workers, binaryCrossEntropyOperands(k), binaryCrossEntropyOperands(&p.G), binaryCrossEntropyOperands(&p.T), binaryCrossEntropyOperands(&p.GT))
 	return nil
 }
 
-func (k *BinaryCrossEntropy[T]) operands() lossOperands[T] { return lossOperands[T]{k.Out, k.X, k.P} }
+func binaryCrossEntropyOperands[T rev.Real](k *BinaryCrossEntropy[T]) lossOperands[T] {
+	return lossOperands[T]{k.Out, k.X, k.P}
+}

@@ -87,27 +87,27 @@ func NewConv2D(y, x, w *mat.Dense, b *mat.VecDense) Conv2D[float64] {
 	}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Conv2D[T]) Run(p rev.Pass[Conv2D[T]]) error {
-	rows, cols, groups := convAxes[Conv2D[T]](&k, "X")
+// conv2DRun is Run of Conv2D. It returns no error.
+func conv2DRun[T rev.Real](k *Conv2D[T], p *rev.Pass[Conv2D[T]]) error {
+	rows, cols, groups := convAxes[Conv2D[T]](k, "X")
 	if k.X.Rows == 0 || k.W.Rows == 0 {
 		return nil
 	}
 	switch { // floats have convdirect.go, and fixed point the rest of this file
 	case number.IsFixed[T]():
 	case unsafe.Sizeof(T(0)) == 4:
-		runDirect(number.As[Conv2D[float32]](k), number.As[rev.Pass[Conv2D[float32]]](p), rows, cols, groups)
+		runDirect(number.As[Conv2D[float32]](*k), number.As[rev.Pass[Conv2D[float32]]](*p), rows, cols, groups)
 		return nil
 	default:
-		runDirect(number.As[Conv2D[float64]](k), number.As[rev.Pass[Conv2D[float64]]](p), rows, cols, groups)
+		runDirect(number.As[Conv2D[float64]](*k), number.As[rev.Pass[Conv2D[float64]]](*p), rows, cols, groups)
 		return nil
 	}
-	k.convolve(p, convolution[T]{rows: rows, cols: cols, groups: groups}, (*convolution[T]).run)
+	conv2DConvolve(k, *p, convolution[T]{rows: rows, cols: cols, groups: groups}, (*convolution[T]).run)
 	return nil
 }
 
-// convolve calls run for a pass with the axes and flags of w.
-func (k *Conv2D[T]) convolve(p rev.Pass[Conv2D[T]], with convolution[T], run func(w *convolution[T])) {
+// conv2DConvolve calls run for a pass with the axes and flags of w.
+func conv2DConvolve[T rev.Real](k *Conv2D[T], p rev.Pass[Conv2D[T]], with convolution[T], run func(w *convolution[T])) {
 	w := workspace.Get[*convolution[T]]()
 	with.k, with.g, with.t, with.gt, with.sign, with.patches = *k, p.G, p.T, p.GT, p.Sign(), w.patches
 	*w = with
@@ -116,20 +116,20 @@ func (k *Conv2D[T]) convolve(p rev.Pass[Conv2D[T]], with convolution[T], run fun
 	workspace.Put(w)
 }
 
-// RunChecked implements rev.Checker. It finds elements of Y. Workers share the values. After an overflow it computes the
+// conv2DRunChecked is RunChecked of Conv2D. It finds elements of Y. Workers share the values. After an overflow it computes the
 // products up to six times.
-func (k Conv2D[T]) RunChecked(back bool) error {
+func conv2DRunChecked[T rev.Real](k Conv2D[T], back bool) error {
 	p := rev.Pass[Conv2D[T]]{Back: back}
 	rows, cols, groups := convAxes[Conv2D[T]](&k, "X")
 	if !number.IsFixed[T]() || k.Y.Data == nil || k.X.Rows == 0 || k.W.Rows == 0 {
-		return k.Run(p)
+		return conv2DRun(&k, &p)
 	}
 	return vector.RunChecked(k, back, func() bool {
 		var overflow atomic.Bool
-		k.convolve(p, convolution[T]{rows: rows, cols: cols, groups: groups, overflow: &overflow}, (*convolution[T]).run)
+		conv2DConvolve(&k, p, convolution[T]{rows: rows, cols: cols, groups: groups, overflow: &overflow}, (*convolution[T]).run)
 		return !overflow.Load()
 	}, func() (err *rev.OverflowError) {
-		k.convolve(p, convolution[T]{rows: rows, cols: cols, groups: groups}, func(w *convolution[T]) { err = w.firstOverflow() })
+		conv2DConvolve(&k, p, convolution[T]{rows: rows, cols: cols, groups: groups}, func(w *convolution[T]) { err = w.firstOverflow() })
 		return err
 	})
 }

@@ -61,8 +61,8 @@ func NewConvTranspose2D(y, x, w *mat.Dense, b *mat.VecDense) ConvTranspose2D[flo
 	}
 }
 
-// convolution returns the convolution of images y with filters w, which adds to x.
-func (k *ConvTranspose2D[T]) convolution(x, y, w rev.General[T]) Conv2D[T] {
+// convTranspose2DConvolution returns the convolution of images y with filters w, which adds to x.
+func convTranspose2DConvolution[T rev.Real](k *ConvTranspose2D[T], x, y, w rev.General[T]) Conv2D[T] {
 	return Conv2D[T]{
 		Y: x, X: y, W: w,
 		Channels: k.Channels, Height: k.Height, Width: k.Width, KernelHeight: k.KernelHeight, KernelWidth: k.KernelWidth,
@@ -71,14 +71,14 @@ func (k *ConvTranspose2D[T]) convolution(x, y, w rev.General[T]) Conv2D[T] {
 	}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k ConvTranspose2D[T]) Run(p rev.Pass[ConvTranspose2D[T]]) error {
-	all := k.convolution(k.X, k.Y, k.W)
+// convTranspose2DRun is Run of ConvTranspose2D. It returns no error.
+func convTranspose2DRun[T rev.Real](k *ConvTranspose2D[T], p *rev.Pass[ConvTranspose2D[T]]) error {
+	all := convTranspose2DConvolution(k, k.X, k.Y, k.W)
 	convAxes[ConvTranspose2D[T]](&all, "Y")
 	g, t, gt := &p.G, &p.T, &p.GT
 	w := workspace.Get[*convTranspose[T]]()
 	defer workspace.Put(w)
-	w.k = k
+	w.k = *k
 	sign := p.Sign()
 	if k.Y.Data != nil {
 		w.add(sign, k.Y, k.W, k.X, k.B)
@@ -124,7 +124,7 @@ func (w *convTranspose[T]) add(sign int, y, weights, x rev.General[T], b rev.Vec
 			}
 			x = minus
 		}
-		_ = w.k.convolution(rev.General[T]{}, w.k.Y, weights).Run(rev.Pass[Conv2D[T]]{Adjoint: true, G: Conv2D[T]{Y: x, X: y}})
+		_ = convTranspose2DConvolution(&w.k, rev.General[T]{}, w.k.Y, weights).Run(rev.Pass[Conv2D[T]]{Adjoint: true, G: Conv2D[T]{Y: x, X: y}})
 		if turned {
 			negate(y)
 		}
@@ -158,6 +158,6 @@ func (w *convTranspose[T]) addGradients(gx, gw, x, gy, weights rev.General[T]) {
 		gw = rev.General[T]{}
 	}
 	if gx.Data != nil || gw.Data != nil {
-		_ = w.k.convolution(gx, gy, weights).Run(rev.Pass[Conv2D[T]]{Adjoint: true, G: Conv2D[T]{Y: x, W: gw}})
+		_ = convTranspose2DConvolution(&w.k, gx, gy, weights).Run(rev.Pass[Conv2D[T]]{Adjoint: true, G: Conv2D[T]{Y: x, W: gw}})
 	}
 }

@@ -48,11 +48,11 @@ type CrossEntropy[T rev.Real] struct {
 	Workers int // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k CrossEntropy[T]) Run(p rev.Pass[CrossEntropy[T]]) error {
-	k.checkLabels()
+// crossEntropyRun is Run of CrossEntropy. It returns no error.
+func crossEntropyRun[T rev.Real](k *CrossEntropy[T], p *rev.Pass[CrossEntropy[T]]) error {
+	crossEntropyCheckLabels(k)
 	w := workspace.Get[*crossEntropyPass[T]]()
-	w.k, w.g, w.t, w.gt = k, p.G, p.T, p.GT
+	w.k, w.g, w.t, w.gt = *k, p.G, p.T, p.GT
 	w.gout, w.dgout = share(p.G.Out, k.Mean, k.X.Rows), share(p.GT.Out, k.Mean, k.X.Rows)
 	w.rows = max((k.X.Rows+crossEntropyBlocks-1)/crossEntropyBlocks, 1+crossEntropyBlock/max(1, k.X.Cols))
 	blocks := (k.X.Rows + w.rows - 1) / w.rows
@@ -75,9 +75,9 @@ func (k CrossEntropy[T]) Run(p rev.Pass[CrossEntropy[T]]) error {
 	return nil
 }
 
-// checkLabels panics unless there are either probabilities or labels, and all labels
+// crossEntropyCheckLabels panics unless there are either probabilities or labels, and all labels
 // are classes.
-func (k *CrossEntropy[T]) checkLabels() {
+func crossEntropyCheckLabels[T rev.Real](k *CrossEntropy[T]) {
 	switch {
 	case k.P.Rows != 0 && len(k.Labels) != 0:
 		panic(rev.ShapeError[CrossEntropy[T]]("Labels", "and P are both there, want one of them"))
@@ -111,9 +111,9 @@ func (w *crossEntropyPass[T]) Block(worker, block int) {
 	k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
 	var sum, rate T
 	for i := block * w.rows; i < min((block+1)*w.rows, k.X.Rows); i++ {
-		r := k.openRow(i, t, &w.room[worker])
+		r := crossEntropyOpenRow(k, i, t, &w.room[worker])
 		for j := range k.X.Cols {
-			if p := k.probability(i, j); p != 0 {
+			if p := crossEntropyProbability(k, i, j); p != 0 {
 				sum += r.distanceTimes(p, j)
 				if t.X.Data != nil {
 					rate -= fixed.Product(p, t.X.Data[i*t.X.Stride+j])
@@ -125,20 +125,20 @@ func (w *crossEntropyPass[T]) Block(worker, block int) {
 		}
 		rate += fixed.Product(r.weight, r.tau)
 		if g.Out != nil {
-			k.addGradient(g, &r, w.gout)
+			crossEntropyAddGradient(k, g, &r, w.gout)
 		}
 		if gt.Out != nil {
-			k.addGradient(gt, &r, w.dgout)
+			crossEntropyAddGradient(k, gt, &r, w.dgout)
 		}
 		if g.Out != nil && (t.X.Data != nil || t.P.Data != nil) {
-			k.addTurn(gt, t, &r, w.gout)
+			crossEntropyAddTurn(k, gt, t, &r, w.gout)
 		}
 	}
 	w.sum[block], w.rate[block] = sum, rate
 }
 
-// probability returns p_ij.
-func (k *CrossEntropy[T]) probability(i, j int) T {
+// crossEntropyProbability returns p_ij.
+func crossEntropyProbability[T rev.Real](k *CrossEntropy[T], i, j int) T {
 	switch {
 	case k.P.Rows != 0:
 		return k.P.Data[i*k.P.Stride+j]
@@ -159,7 +159,7 @@ type crossEntropyRow[T rev.Real] struct {
 	tau    T // τ_i
 }
 
-func (k *CrossEntropy[T]) openRow(i int, t *CrossEntropy[T], room *softmaxRoom[T]) crossEntropyRow[T] {
+func crossEntropyOpenRow[T rev.Real](k *CrossEntropy[T], i int, t *CrossEntropy[T], room *softmaxRoom[T]) crossEntropyRow[T] {
 	r := crossEntropyRow[T]{i: i, x: k.X.Row(i), weight: fixed.Of[T](1)}
 	if len(r.x) == 0 {
 		return r
@@ -191,8 +191,8 @@ func (r *crossEntropyRow[T]) distanceTimes(p T, j int) T {
 	return fixed.Product(p, r.q.max-r.x[j]+r.logSum)
 }
 
-// addGradient adds gout times the gradient of a row to g.
-func (k *CrossEntropy[T]) addGradient(g *CrossEntropy[T], r *crossEntropyRow[T], gout T) {
+// crossEntropyAddGradient adds gout times the gradient of a row to g.
+func crossEntropyAddGradient[T rev.Real](k *CrossEntropy[T], g *CrossEntropy[T], r *crossEntropyRow[T], gout T) {
 	if g.P.Data != nil {
 		for j := range g.P.Cols {
 			g.P.Data[r.i*g.P.Stride+j] += r.distanceTimes(gout, j)
@@ -201,14 +201,14 @@ func (k *CrossEntropy[T]) addGradient(g *CrossEntropy[T], r *crossEntropyRow[T],
 	for g.X.Data != nil && r.q.next() {
 		for n, q := range r.q.p {
 			j := r.q.lo + n
-			d := fixed.Product(r.weight, fixed.Product(q, r.q.unit)) - k.probability(r.i, j)
+			d := fixed.Product(r.weight, fixed.Product(q, r.q.unit)) - crossEntropyProbability(k, r.i, j)
 			g.X.Data[r.i*g.X.Stride+j] += fixed.Product(gout, d)
 		}
 	}
 }
 
-// addTurn adds gout times the tangent of the gradient of a row to gt.
-func (k *CrossEntropy[T]) addTurn(gt, t *CrossEntropy[T], r *crossEntropyRow[T], gout T) {
+// crossEntropyAddTurn adds gout times the tangent of the gradient of a row to gt.
+func crossEntropyAddTurn[T rev.Real](k *CrossEntropy[T], gt, t *CrossEntropy[T], r *crossEntropyRow[T], gout T) {
 	tangent := func(x *rev.General[T], j int) T {
 		if x.Data == nil {
 			return 0

@@ -32,15 +32,15 @@ type Gather[T rev.Number] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Gather[T]) Run(p rev.Pass[Gather[T]]) error {
+// gatherRun is Run of Gather. It returns no error.
+func gatherRun[T rev.Number](k *Gather[T], p *rev.Pass[Gather[T]]) error {
 	for i, r := range k.Index {
 		if r < 0 || r >= k.X.Rows {
 			panic(rev.Misuse[Gather[T]](mat.ErrRowAccess, "Index", "has %d at %d, want 0 to %d", r, i, k.X.Rows-1))
 		}
 	}
 	w := workspace.Get[*gatherPass[T]]()
-	*w = gatherPass[T]{k: k, g: p.G, t: p.T, gt: p.GT, sign: p.Sign(), rows: 1 + gatherElements/max(1, k.X.Cols)}
+	*w = gatherPass[T]{k: *k, g: p.G, t: p.T, gt: p.GT, sign: p.Sign(), rows: 1 + gatherElements/max(1, k.X.Cols)}
 	workers := parallel.Workers(k.Workers)
 	if k.Y.Data != nil || p.T.Y.Data != nil && p.T.X.Data != nil {
 		parallel.Run(workers, (k.Y.Rows+w.rows-1)/w.rows, w)

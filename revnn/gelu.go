@@ -53,7 +53,7 @@ func geluLoops[T rev.Float]() elementwise.Loops[T] {
 	return elementwise.Loops[T]{Both: vec.GELU[T], Add: vec.AddGELU[T], Curves: geluCurves[T]}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k GELU[T]) Run(p rev.Pass[GELU[T]]) error {
-	return elementwise.Run(&geluFunction, k, p)
+// geluRun is Run of GELU. It returns no error.
+func geluRun[T rev.Real](k *GELU[T], p *rev.Pass[GELU[T]]) error {
+	return elementwise.Run(&geluFunction, *k, *p)
 }

@@ -51,16 +51,16 @@ func NewGroupNorm(y, x *mat.Dense, gain, bias *mat.VecDense) GroupNorm[float64] 
 	return GroupNorm[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x), Gain: rev.ViewVec(gain), Bias: rev.ViewVec(bias)}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k GroupNorm[T]) Run(p rev.Pass[GroupNorm[T]]) error {
+// groupNormRun is Run of GroupNorm. It returns no error.
+func groupNormRun[T rev.Real](k *GroupNorm[T], p *rev.Pass[GroupNorm[T]]) error {
 	checkEpsilon[GroupNorm[T]](k.Epsilon)
 	checkGroups[GroupNorm[T]]("X", k.X.Cols, k.Channels, "columns in so many channels")
 	checkGroups[GroupNorm[T]]("Gain", k.Channels, k.Groups, "channels in so many groups")
 	shape := normShape{centered: true, channels: k.Channels, groups: k.Groups}
-	runNorm(shape, k.Epsilon, p.Sign(), k.Workers, k.operands(), p.G.operands(), p.T.operands(), p.GT.operands())
+	runNorm(shape, k.Epsilon, p.Sign(), k.Workers, groupNormOperands(k), groupNormOperands(&p.G), groupNormOperands(&p.T), groupNormOperands(&p.GT))
 	return nil
 }
 
-func (k *GroupNorm[T]) operands() norm[T] {
+func groupNormOperands[T rev.Real](k *GroupNorm[T]) norm[T] {
 	return norm[T]{y: k.Y, x: k.X, gain: k.Gain, bias: k.Bias}
 }

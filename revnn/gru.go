@@ -90,21 +90,21 @@ func gruStep[T rev.Real](w *recurrence[T], t, i int) {
 	}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k GRU[T]) Run(p rev.Pass[GRU[T]]) error {
+// gruRun is Run of GRU. It returns no error.
+func gruRun[T rev.Real](k *GRU[T], p *rev.Pass[GRU[T]]) error {
 	checkGroups[GRU[T]]("X", k.X.Rows, cmp.Or(k.Sequences, 1), "rows of so many sequences")
 	w := workspace.Get[*recurrence[T]]()
 	w.cell, w.sequences, w.cols, w.workers = &gruCell, max(1, k.Sequences), k.WH.Cols, k.Workers
-	k.operands(&w.k)
-	p.G.operands(&w.g)
-	p.T.operands(&w.t)
-	p.GT.operands(&w.gt)
+	gruOperands(k, &w.k)
+	gruOperands(&p.G, &w.g)
+	gruOperands(&p.T, &w.t)
+	gruOperands(&p.GT, &w.gt)
 	w.run(p.Sign(), p.Tangent, p.Adjoint)
 	workspace.Put(w)
 	return nil
 }
 
-func (k *GRU[T]) operands(s *recurrentSide[T]) {
+func gruOperands[T rev.Real](k *GRU[T], s *recurrentSide[T]) {
 	s.y, s.x, s.wx, s.wh, s.bx, s.bh = k.Y, k.X, k.WX, k.WH, k.BX, k.BH
 	s.last, s.first = [2]rev.General[T]{}, [2]rev.General[T]{k.H0}
 }

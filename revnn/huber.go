@@ -39,8 +39,8 @@ func NewHuber(out *float64, x, y *mat.Dense, delta float64) Huber[float64] {
 	return Huber[float64]{Out: out, X: rev.ViewDense(x), Y: rev.ViewDense(y), Delta: delta}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Huber[T]) Run(p rev.Pass[Huber[T]]) error {
+// huberRun is Run of Huber. It returns no error.
+func huberRun[T rev.Real](k *Huber[T], p *rev.Pass[Huber[T]]) error {
 	f := loss{f: huber, delta: k.Delta}
 	switch {
 	case k.Delta == 0:
@@ -48,8 +48,8 @@ func (k Huber[T]) Run(p rev.Pass[Huber[T]]) error {
 	case !(k.Delta > 0):
 		panic(rev.ShapeError[Huber[T]]("Delta", "is %v, want a positive number", k.Delta))
 	}
-	runLoss(f, p.Sign(), k.Mean, k.Workers, k.operands(), p.G.operands(), p.T.operands(), p.GT.operands())
+	runLoss(f, p.Sign(), k.Mean, k.Workers, huberOperands(k), huberOperands(&p.G), huberOperands(&p.T), huberOperands(&p.GT))
 	return nil
 }
 
-func (k *Huber[T]) operands() lossOperands[T] { return lossOperands[T]{k.Out, k.X, k.Y} }
+func huberOperands[T rev.Real](k *Huber[T]) lossOperands[T] { return lossOperands[T]{k.Out, k.X, k.Y} }

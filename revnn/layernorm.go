@@ -42,13 +42,13 @@ func NewLayerNorm(y, x *mat.Dense, gain, bias *mat.VecDense) LayerNorm[float64] 
 	return LayerNorm[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x), Gain: rev.ViewVec(gain), Bias: rev.ViewVec(bias)}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k LayerNorm[T]) Run(p rev.Pass[LayerNorm[T]]) error {
+// layerNormRun is Run of LayerNorm. It returns no error.
+func layerNormRun[T rev.Real](k *LayerNorm[T], p *rev.Pass[LayerNorm[T]]) error {
 	checkEpsilon[LayerNorm[T]](k.Epsilon)
-	runNorm(rowShape(true, k.X.Cols), k.Epsilon, p.Sign(), k.Workers, k.operands(), p.G.operands(), p.T.operands(), p.GT.operands())
+	runNorm(rowShape(true, k.X.Cols), k.Epsilon, p.Sign(), k.Workers, layerNormOperands(k), layerNormOperands(&p.G), layerNormOperands(&p.T), layerNormOperands(&p.GT))
 	return nil
 }
 
-func (k *LayerNorm[T]) operands() norm[T] {
+func layerNormOperands[T rev.Real](k *LayerNorm[T]) norm[T] {
 	return norm[T]{y: k.Y, x: k.X, gain: k.Gain, bias: k.Bias}
 }

@@ -32,13 +32,13 @@ func NewLeakyReLU(y, x *mat.VecDense, slope float64) LeakyReLU[float64] {
 	return LeakyReLU[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), Slope: slope}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k LeakyReLU[T]) Run(p rev.Pass[LeakyReLU[T]]) error {
-	o := [4]elementwise.Operands[T]{k.operands(), p.G.operands(), p.T.operands(), p.GT.operands()}
+// leakyReLURun is Run of LeakyReLU. It returns no error.
+func leakyReLURun[T rev.Real](k *LeakyReLU[T], p *rev.Pass[LeakyReLU[T]]) error {
+	o := [4]elementwise.Operands[T]{leakyReLUOperands(k), leakyReLUOperands(&p.G), leakyReLUOperands(&p.T), leakyReLUOperands(&p.GT)}
 	rectify(fixed.Of[T](k.Slope), p.Sign(), &o[0], &o[1], &o[2], &o[3])
 	return nil
 }
 
-func (k *LeakyReLU[T]) operands() elementwise.Operands[T] {
+func leakyReLUOperands[T rev.Real](k *LeakyReLU[T]) elementwise.Operands[T] {
 	return elementwise.Operands[T]{Y: k.Y, X: k.X, Workers: k.Workers}
 }

@@ -31,8 +31,8 @@ type LogSumExp[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k LogSumExp[T]) Run(p rev.Pass[LogSumExp[T]]) error {
+// logSumExpRun is Run of LogSumExp. It returns no error.
+func logSumExpRun[T rev.Real](k *LogSumExp[T], p *rev.Pass[LogSumExp[T]]) error {
 	var o softmaxPass[T]
 	derivatives := p.Adjoint || p.Tangent
 	if derivatives {

@@ -19,8 +19,8 @@ type LogSumExpRows[T rev.Real] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k LogSumExpRows[T]) Run(p rev.Pass[LogSumExpRows[T]]) error {
+// logSumExpRowsRun is Run of LogSumExpRows. It returns no error.
+func logSumExpRowsRun[T rev.Real](k *LogSumExpRows[T], p *rev.Pass[LogSumExpRows[T]]) error {
 	w := workspace.Get[*softmaxRowsPass[T]]()
 	*w = softmaxRowsPass[T]{
 		sign: p.Sign(), x: k.X, gx: p.G.X, tx: p.T.X, gtx: p.GT.X,

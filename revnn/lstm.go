@@ -103,21 +103,21 @@ func lstmStep[T rev.Real](w *recurrence[T], t, i int) {
 	}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k LSTM[T]) Run(p rev.Pass[LSTM[T]]) error {
+// lstmRun is Run of LSTM. It returns no error.
+func lstmRun[T rev.Real](k *LSTM[T], p *rev.Pass[LSTM[T]]) error {
 	checkGroups[LSTM[T]]("X", k.X.Rows, cmp.Or(k.Sequences, 1), "rows of so many sequences")
 	w := workspace.Get[*recurrence[T]]()
 	w.cell, w.sequences, w.cols, w.workers = &lstmCell, max(1, k.Sequences), k.WH.Cols, k.Workers
-	k.operands(&w.k)
-	p.G.operands(&w.g)
-	p.T.operands(&w.t)
-	p.GT.operands(&w.gt)
+	lstmOperands(k, &w.k)
+	lstmOperands(&p.G, &w.g)
+	lstmOperands(&p.T, &w.t)
+	lstmOperands(&p.GT, &w.gt)
 	w.run(p.Sign(), p.Tangent, p.Adjoint)
 	workspace.Put(w)
 	return nil
 }
 
-func (k *LSTM[T]) operands(s *recurrentSide[T]) {
+func lstmOperands[T rev.Real](k *LSTM[T], s *recurrentSide[T]) {
 	s.y, s.x, s.wx, s.wh, s.bx, s.bh = k.Y, k.X, k.WX, k.WH, k.BX, k.BH
 	s.last, s.first = [2]rev.General[T]{{}, k.C}, [2]rev.General[T]{k.H0, k.C0}
 }

@@ -55,9 +55,9 @@ func NewMaxPool(y, x *mat.Dense) MaxPool[float64] {
 	return MaxPool[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x)}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k MaxPool[T]) Run(p rev.Pass[MaxPool[T]]) error {
-	runPool[MaxPool[T]](poolPass[T]{k: k, g: p.G, t: p.T, gt: p.GT, sign: p.Sign()})
+// maxPoolRun is Run of MaxPool. It returns no error.
+func maxPoolRun[T rev.Real](k *MaxPool[T], p *rev.Pass[MaxPool[T]]) error {
+	runPool[MaxPool[T]](poolPass[T]{k: *k, g: p.G, t: p.T, gt: p.GT, sign: p.Sign()})
 	return nil
 }
 

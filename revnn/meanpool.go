@@ -39,10 +39,10 @@ func NewMeanPool(y, x *mat.Dense) MeanPool[float64] {
 	return MeanPool[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x)}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k MeanPool[T]) Run(p rev.Pass[MeanPool[T]]) error {
+// meanPoolRun is Run of MeanPool. It returns no error.
+func meanPoolRun[T rev.Real](k *MeanPool[T], p *rev.Pass[MeanPool[T]]) error {
 	runPool[MeanPool[T]](poolPass[T]{
-		k: MaxPool[T](k), g: MaxPool[T](p.G), t: MaxPool[T](p.T), gt: MaxPool[T](p.GT), sign: p.Sign(), mean: true,
+		k: MaxPool[T](*k), g: MaxPool[T](p.G), t: MaxPool[T](p.T), gt: MaxPool[T](p.GT), sign: p.Sign(), mean: true,
 	})
 	return nil
 }

@@ -22,9 +22,9 @@ type ReLU[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k ReLU[T]) Run(p rev.Pass[ReLU[T]]) error {
+// reLURun is Run of ReLU. It returns no error.
+func reLURun[T rev.Real](k *ReLU[T], p *rev.Pass[ReLU[T]]) error {
 	operands := func(k *ReLU[T]) *elementwise.Operands[T] { return (*elementwise.Operands[T])(k) }
-	rectify(0, p.Sign(), operands(&k), operands(&p.G), operands(&p.T), operands(&p.GT))
+	rectify(0, p.Sign(), operands(k), operands(&p.G), operands(&p.T), operands(&p.GT))
 	return nil
 }

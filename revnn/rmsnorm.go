@@ -40,14 +40,14 @@ func NewRMSNorm(y, x *mat.Dense, gain *mat.VecDense) RMSNorm[float64] {
 	return RMSNorm[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x), Gain: rev.ViewVec(gain)}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k RMSNorm[T]) Run(p rev.Pass[RMSNorm[T]]) error {
+// rmsNormRun is Run of RMSNorm. It returns no error.
+func rmsNormRun[T rev.Real](k *RMSNorm[T], p *rev.Pass[RMSNorm[T]]) error {
 	checkEpsilon[RMSNorm[T]](k.Epsilon)
-	runNorm(rowShape(false, k.X.Cols), k.Epsilon, p.Sign(), k.Workers, k.operands(), p.G.operands(), p.T.operands(), p.GT.operands())
+	runNorm(rowShape(false, k.X.Cols), k.Epsilon, p.Sign(), k.Workers, rmsNormOperands(k), rmsNormOperands(&p.G), rmsNormOperands(&p.T), rmsNormOperands(&p.GT))
 	return nil
 }
 
-func (k *RMSNorm[T]) operands() norm[T] { return norm[T]{y: k.Y, x: k.X, gain: k.Gain} }
+func rmsNormOperands[T rev.Real](k *RMSNorm[T]) norm[T] { return norm[T]{y: k.Y, x: k.X, gain: k.Gain} }
 
 // checkEpsilon panics unless the field Epsilon of K is a number that is not negative.
 func checkEpsilon[K any](epsilon float64) {

@@ -34,7 +34,7 @@ func sigmoidLoops[T rev.Float]() elementwise.Loops[T] {
 	return elementwise.Loops[T]{Both: vec.Sigmoid[T], Add: vec.AddSigmoid[T], Curves: elementwise.Curve(func(y, d T) T { return d * (1 - 2*y) })}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Sigmoid[T]) Run(p rev.Pass[Sigmoid[T]]) error {
-	return elementwise.Run(&sigmoidFunction, k, p)
+// sigmoidRun is Run of Sigmoid. It returns no error.
+func sigmoidRun[T rev.Real](k *Sigmoid[T], p *rev.Pass[Sigmoid[T]]) error {
+	return elementwise.Run(&sigmoidFunction, *k, *p)
 }

@@ -45,7 +45,7 @@ func siluLoops[T rev.Float]() elementwise.Loops[T] {
 	return elementwise.Loops[T]{Both: vec.SiLU[T], Add: vec.AddSiLU[T], Curves: siluCurves[T]}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k SiLU[T]) Run(p rev.Pass[SiLU[T]]) error {
-	return elementwise.Run(&siluFunction, k, p)
+// siLURun is Run of SiLU. It returns no error.
+func siLURun[T rev.Real](k *SiLU[T], p *rev.Pass[SiLU[T]]) error {
+	return elementwise.Run(&siluFunction, *k, *p)
 }

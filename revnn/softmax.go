@@ -31,8 +31,8 @@ type Softmax[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Softmax[T]) Run(p rev.Pass[Softmax[T]]) error {
+// softmaxRun is Run of Softmax. It returns no error.
+func softmaxRun[T rev.Real](k *Softmax[T], p *rev.Pass[Softmax[T]]) error {
 	o := softmaxPass[T]{
 		sign: p.Sign(), y: k.Y, ty: p.T.Y, tx: p.T.X, gx: p.G.X, gy: p.G.Y, gtx: p.GT.X, gty: p.GT.Y,
 	}

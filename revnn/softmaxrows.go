@@ -17,8 +17,8 @@ type SoftmaxRows[T rev.Real] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k SoftmaxRows[T]) Run(p rev.Pass[SoftmaxRows[T]]) error {
+// softmaxRowsRun is Run of SoftmaxRows. It returns no error.
+func softmaxRowsRun[T rev.Real](k *SoftmaxRows[T], p *rev.Pass[SoftmaxRows[T]]) error {
 	w := workspace.Get[*softmaxRowsPass[T]]()
 	*w = softmaxRowsPass[T]{
 		sign: p.Sign(), x: k.X, gx: p.G.X, tx: p.T.X, gtx: p.GT.X,

@@ -35,7 +35,7 @@ func softplusLoops[T rev.Float]() elementwise.Loops[T] {
 	return elementwise.Loops[T]{Both: vec.Softplus[T], Add: vec.AddSoftplus[T], Curves: func(d, x, y []T) { vec.Sigmoid(y, d, x) }}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Softplus[T]) Run(p rev.Pass[Softplus[T]]) error {
-	return elementwise.Run(&softplusFunction, k, p)
+// softplusRun is Run of Softplus. It returns no error.
+func softplusRun[T rev.Real](k *Softplus[T], p *rev.Pass[Softplus[T]]) error {
+	return elementwise.Run(&softplusFunction, *k, *p)
 }

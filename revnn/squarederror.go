@@ -25,10 +25,12 @@ type SquaredError[T rev.Real] struct {
 	Workers int // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k SquaredError[T]) Run(p rev.Pass[SquaredError[T]]) error {
-	runLoss(loss{f: squaredError}, p.Sign(), k.Mean, k.Workers, k.operands(), p.G.operands(), p.T.operands(), p.GT.operands())
+// squaredErrorRun is Run of SquaredError. It returns no error.
+func squaredErrorRun[T rev.Real](k *SquaredError[T], p *rev.Pass[SquaredError[T]]) error {
+	runLoss(loss{f: squaredError}, p.Sign(), k.Mean, k.Workers, squaredErrorOperands(k), squaredErrorOperands(&p.G), squaredErrorOperands(&p.T), squaredErrorOperands(&p.GT))
 	return nil
 }
 
-func (k *SquaredError[T]) operands() lossOperands[T] { return lossOperands[T]{k.Out, k.X, k.Y} }
+func squaredErrorOperands[T rev.Real](k *SquaredError[T]) lossOperands[T] {
+	return lossOperands[T]{k.Out, k.X, k.Y}
+}

@@ -34,7 +34,7 @@ func tanhLoops[T rev.Float]() elementwise.Loops[T] {
 	return elementwise.Loops[T]{Both: vec.Tanh[T], Add: vec.AddTanh[T], Curves: elementwise.Curve(func(y, d T) T { return -2 * y * d })}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Tanh[T]) Run(p rev.Pass[Tanh[T]]) error {
-	return elementwise.Run(&tanhFunction, k, p)
+// tanhRun is Run of Tanh. It returns no error.
+func tanhRun[T rev.Real](k *Tanh[T], p *rev.Pass[Tanh[T]]) error {
+	return elementwise.Run(&tanhFunction, *k, *p)
 }

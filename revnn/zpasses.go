@@ -4,7 +4,10 @@ package revnn
 
 import (
 	"gonum.org/v1/gonum/mat"
+	"revnum/fixed"
+	"revnum/internal/passkind"
 	"revnum/rev"
+	"unsafe"
 )
 
 // NewAffineBatch returns the kernel that adds to y, over gonum's types, sharing their
@@ -14,32 +17,129 @@ func NewAffineBatch(y, x, w *mat.Dense, b *mat.VecDense) AffineBatch[float64] {
 }
 
 // Forward computes Y += X·W + 1·bᵀ.
-func (k AffineBatch[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[AffineBatch[T]]{}) }
+func (k AffineBatch[T]) Forward() {
+	_ = affineBatchCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Y -= X·W + 1·bᵀ.
-func (k AffineBatch[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[AffineBatch[T]]{Back: true}) }
+func (k AffineBatch[T]) Inverse() {
+	_ = affineBatchCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Y -= X·W + 1·bᵀ, X̄ += Ȳ·Wᵀ, W̄ += Xᵀ·Ȳ and b̄ += Ȳᵀ·1.
 func (k AffineBatch[T]) Adjoint(g AffineBatch[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[AffineBatch[T]]{Back: true, Adjoint: true, G: g})
+	_ = affineBatchCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Y += X·W + 1·bᵀ and Ẏ += Ẋ·W + X·Ẇ + 1·ḃᵀ.
 func (k AffineBatch[T]) Tangent(t AffineBatch[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[AffineBatch[T]]{Tangent: true, T: t})
+	_ = affineBatchCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ẏ -= Ẋ·W + X·Ẇ + 1·ḃᵀ, ĠX += ĠY·Wᵀ + Ȳ·Ẇᵀ, ĠW +=
 // Xᵀ·ĠY + Ẋᵀ·Ȳ and ġb += ĠYᵀ·1.
 func (k AffineBatch[T]) AdjointTangent(g, t, gt AffineBatch[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[AffineBatch[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = affineBatchCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *AffineBatch[T]) check(g, t *AffineBatch[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k AffineBatch[T]) Run(p rev.Pass[AffineBatch[T]]) error {
+	return affineBatchCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// affineBatchCall makes a pass of a *AffineBatch.
+//
+//go:noinline
+func affineBatchCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return affineBatchRunForward((*AffineBatch[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return affineBatchRunForward((*AffineBatch[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return affineBatchRunForward((*AffineBatch[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return affineBatchRunInverse((*AffineBatch[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return affineBatchRunInverse((*AffineBatch[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return affineBatchRunInverse((*AffineBatch[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return affineBatchRunAdjoint((*AffineBatch[float64])(k), (*AffineBatch[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return affineBatchRunAdjoint((*AffineBatch[float32])(k), (*AffineBatch[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return affineBatchRunAdjoint((*AffineBatch[fixed.Q43])(k), (*AffineBatch[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return affineBatchRunTangent((*AffineBatch[float64])(k), (*AffineBatch[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return affineBatchRunTangent((*AffineBatch[float32])(k), (*AffineBatch[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return affineBatchRunTangent((*AffineBatch[fixed.Q43])(k), (*AffineBatch[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return affineBatchRunAdjointTangent((*AffineBatch[float64])(k), (*AffineBatch[float64])(g), (*AffineBatch[float64])(t), (*AffineBatch[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return affineBatchRunAdjointTangent((*AffineBatch[float32])(k), (*AffineBatch[float32])(g), (*AffineBatch[float32])(t), (*AffineBatch[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return affineBatchRunAdjointTangent((*AffineBatch[fixed.Q43])(k), (*AffineBatch[fixed.Q43])(g), (*AffineBatch[fixed.Q43])(t), (*AffineBatch[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return affineBatchRun((*AffineBatch[float64])(k), (*rev.Pass[AffineBatch[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return affineBatchRun((*AffineBatch[float32])(k), (*rev.Pass[AffineBatch[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return affineBatchRun((*AffineBatch[fixed.Q43])(k), (*rev.Pass[AffineBatch[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func affineBatchRunForward[T rev.Real](k *AffineBatch[T]) error {
+	affineBatchCheck(k, nil, nil)
+	return affineBatchRun(k, &rev.Pass[AffineBatch[T]]{})
+}
+
+func affineBatchRunInverse[T rev.Real](k *AffineBatch[T]) error {
+	affineBatchCheck(k, nil, nil)
+	return affineBatchRun(k, &rev.Pass[AffineBatch[T]]{Back: true})
+}
+
+func affineBatchRunAdjoint[T rev.Real](k, g *AffineBatch[T]) error {
+	affineBatchCheck(k, g, nil)
+	return affineBatchRun(k, &rev.Pass[AffineBatch[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func affineBatchRunTangent[T rev.Real](k, t *AffineBatch[T]) error {
+	affineBatchCheck(k, nil, t)
+	return affineBatchRun(k, &rev.Pass[AffineBatch[T]]{Tangent: true, T: *t})
+}
+
+func affineBatchRunAdjointTangent[T rev.Real](k, g, t, gt *AffineBatch[T]) error {
+	rev.Check(k, g, t, gt)
+	return affineBatchRun(k, &rev.Pass[AffineBatch[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// RunChecked implements rev.Checker. It finds elements of Y. Workers share the product. After an overflow it computes the
+// product up to six times, two of them element by element: first without the bias, and then with it.
+func (k AffineBatch[T]) RunChecked(back bool) error {
+	return affineBatchCallChecked(passkind.Of[T](), unsafe.Pointer(&k), back)
+}
+
+// affineBatchCallChecked is RunChecked of a *AffineBatch.
+//
+//go:noinline
+func affineBatchCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
+	switch kind {
+	case passkind.Float64:
+		return affineBatchRunChecked(*(*AffineBatch[float64])(k), back)
+	case passkind.Float32:
+		return affineBatchRunChecked(*(*AffineBatch[float32])(k), back)
+	case passkind.Q43:
+		return affineBatchRunChecked(*(*AffineBatch[fixed.Q43])(k), back)
+	}
+	panic("no such numbers")
+}
+
+// affineBatchCheck is rev.Check for a pass without second derivatives.
+func affineBatchCheck[T rev.Real](k, g, t *AffineBatch[T]) {
 	dimn := k.Y.Rows
 	dimm := k.Y.Cols
 	dimk := k.X.Cols
@@ -62,32 +162,96 @@ func (k *AffineBatch[T]) check(g, t *AffineBatch[T]) {
 }
 
 // Forward computes Y += P·V.
-func (k Attention[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Attention[T]]{}) }
+func (k Attention[T]) Forward() {
+	_ = attentionCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Y -= P·V.
-func (k Attention[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Attention[T]]{Back: true}) }
+func (k Attention[T]) Inverse() {
+	_ = attentionCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Y -= P·V, Q̄ += α·S̄·K, K̄ += α·S̄ᵀ·Q and V̄ += Pᵀ·Ȳ.
 func (k Attention[T]) Adjoint(g Attention[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Attention[T]]{Back: true, Adjoint: true, G: g})
+	_ = attentionCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Y += P·V and Ẏ += Ṗ·V + P·V̇.
 func (k Attention[T]) Tangent(t Attention[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Attention[T]]{Tangent: true, T: t})
+	_ = attentionCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ẏ -= Ṗ·V + P·V̇, ġQ += α·(ġS·K + S̄·K̇), ġK +=
 // α·(ġSᵀ·Q + S̄ᵀ·Q̇) and ġV += Ṗᵀ·Ȳ + Pᵀ·ġY.
 func (k Attention[T]) AdjointTangent(g, t, gt Attention[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Attention[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = attentionCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Attention[T]) check(g, t *Attention[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Attention[T]) Run(p rev.Pass[Attention[T]]) error {
+	return attentionCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// attentionCall makes a pass of a *Attention.
+//
+//go:noinline
+func attentionCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return attentionRunForward((*Attention[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return attentionRunForward((*Attention[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return attentionRunInverse((*Attention[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return attentionRunInverse((*Attention[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return attentionRunAdjoint((*Attention[float64])(k), (*Attention[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return attentionRunAdjoint((*Attention[float32])(k), (*Attention[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return attentionRunTangent((*Attention[float64])(k), (*Attention[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return attentionRunTangent((*Attention[float32])(k), (*Attention[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return attentionRunAdjointTangent((*Attention[float64])(k), (*Attention[float64])(g), (*Attention[float64])(t), (*Attention[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return attentionRunAdjointTangent((*Attention[float32])(k), (*Attention[float32])(g), (*Attention[float32])(t), (*Attention[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return attentionRun((*Attention[float64])(k), (*rev.Pass[Attention[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return attentionRun((*Attention[float32])(k), (*rev.Pass[Attention[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func attentionRunForward[T rev.Float](k *Attention[T]) error {
+	attentionCheck(k, nil, nil)
+	return attentionRun(k, &rev.Pass[Attention[T]]{})
+}
+
+func attentionRunInverse[T rev.Float](k *Attention[T]) error {
+	attentionCheck(k, nil, nil)
+	return attentionRun(k, &rev.Pass[Attention[T]]{Back: true})
+}
+
+func attentionRunAdjoint[T rev.Float](k, g *Attention[T]) error {
+	attentionCheck(k, g, nil)
+	return attentionRun(k, &rev.Pass[Attention[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func attentionRunTangent[T rev.Float](k, t *Attention[T]) error {
+	attentionCheck(k, nil, t)
+	return attentionRun(k, &rev.Pass[Attention[T]]{Tangent: true, T: *t})
+}
+
+func attentionRunAdjointTangent[T rev.Float](k, g, t, gt *Attention[T]) error {
+	rev.Check(k, g, t, gt)
+	return attentionRun(k, &rev.Pass[Attention[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// attentionCheck is rev.Check for a pass without second derivatives.
+func attentionCheck[T rev.Float](k, g, t *Attention[T]) {
 	dimn := k.Y.Rows
 	dime := k.Y.Cols
 	dimc := k.Q.Cols
@@ -111,33 +275,109 @@ func (k *Attention[T]) check(g, t *Attention[T]) {
 }
 
 // Forward adds the value to Y, Mean and Variance.
-func (k BatchNorm[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[BatchNorm[T]]{}) }
+func (k BatchNorm[T]) Forward() {
+	_ = batchNormCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse subtracts the value from Y, Mean and Variance.
-func (k BatchNorm[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[BatchNorm[T]]{Back: true}) }
+func (k BatchNorm[T]) Inverse() {
+	_ = batchNormCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint subtracts the value from Y, Mean and Variance, and adds the gradient to the
 // cotangents of X, Gain and Bias.
 func (k BatchNorm[T]) Adjoint(g BatchNorm[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[BatchNorm[T]]{Back: true, Adjoint: true, G: g})
+	_ = batchNormCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent adds the value to Y, Mean and Variance, and computes Ẏ += γ·U̇ + γ̇·U + β̇.
 func (k BatchNorm[T]) Tangent(t BatchNorm[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[BatchNorm[T]]{Tangent: true, T: t})
+	_ = batchNormCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ẏ -= γ·U̇ + γ̇·U + β̇, and adds the tangent of
 // the gradient to gt.
 func (k BatchNorm[T]) AdjointTangent(g, t, gt BatchNorm[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[BatchNorm[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = batchNormCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *BatchNorm[T]) check(g, t *BatchNorm[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k BatchNorm[T]) Run(p rev.Pass[BatchNorm[T]]) error {
+	return batchNormCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// batchNormCall makes a pass of a *BatchNorm.
+//
+//go:noinline
+func batchNormCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return batchNormRunForward((*BatchNorm[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return batchNormRunForward((*BatchNorm[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return batchNormRunForward((*BatchNorm[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return batchNormRunInverse((*BatchNorm[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return batchNormRunInverse((*BatchNorm[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return batchNormRunInverse((*BatchNorm[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return batchNormRunAdjoint((*BatchNorm[float64])(k), (*BatchNorm[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return batchNormRunAdjoint((*BatchNorm[float32])(k), (*BatchNorm[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return batchNormRunAdjoint((*BatchNorm[fixed.Q43])(k), (*BatchNorm[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return batchNormRunTangent((*BatchNorm[float64])(k), (*BatchNorm[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return batchNormRunTangent((*BatchNorm[float32])(k), (*BatchNorm[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return batchNormRunTangent((*BatchNorm[fixed.Q43])(k), (*BatchNorm[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return batchNormRunAdjointTangent((*BatchNorm[float64])(k), (*BatchNorm[float64])(g), (*BatchNorm[float64])(t), (*BatchNorm[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return batchNormRunAdjointTangent((*BatchNorm[float32])(k), (*BatchNorm[float32])(g), (*BatchNorm[float32])(t), (*BatchNorm[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return batchNormRunAdjointTangent((*BatchNorm[fixed.Q43])(k), (*BatchNorm[fixed.Q43])(g), (*BatchNorm[fixed.Q43])(t), (*BatchNorm[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return batchNormRun((*BatchNorm[float64])(k), (*rev.Pass[BatchNorm[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return batchNormRun((*BatchNorm[float32])(k), (*rev.Pass[BatchNorm[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return batchNormRun((*BatchNorm[fixed.Q43])(k), (*rev.Pass[BatchNorm[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func batchNormRunForward[T rev.Real](k *BatchNorm[T]) error {
+	batchNormCheck(k, nil, nil)
+	return batchNormRun(k, &rev.Pass[BatchNorm[T]]{})
+}
+
+func batchNormRunInverse[T rev.Real](k *BatchNorm[T]) error {
+	batchNormCheck(k, nil, nil)
+	return batchNormRun(k, &rev.Pass[BatchNorm[T]]{Back: true})
+}
+
+func batchNormRunAdjoint[T rev.Real](k, g *BatchNorm[T]) error {
+	batchNormCheck(k, g, nil)
+	return batchNormRun(k, &rev.Pass[BatchNorm[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func batchNormRunTangent[T rev.Real](k, t *BatchNorm[T]) error {
+	batchNormCheck(k, nil, t)
+	return batchNormRun(k, &rev.Pass[BatchNorm[T]]{Tangent: true, T: *t})
+}
+
+func batchNormRunAdjointTangent[T rev.Real](k, g, t, gt *BatchNorm[T]) error {
+	rev.Check(k, g, t, gt)
+	return batchNormRun(k, &rev.Pass[BatchNorm[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// batchNormCheck is rev.Check for a pass without second derivatives.
+func batchNormCheck[T rev.Real](k, g, t *BatchNorm[T]) {
 	dimn := k.Y.Rows
 	dimp := k.Y.Cols
 	k0, k1, k2, k3, k4, k5 := rev.MatrixExtent(&k.Y, dimn, dimp, false), rev.VectorExtent(&k.Mean, k.Channels, false), rev.VectorExtent(&k.Variance, k.Channels, false), rev.MatrixExtent(&k.X, dimn, dimp, false), rev.VectorExtent(&k.Gain, k.Channels, false), rev.VectorExtent(&k.Bias, k.Channels, false)
@@ -172,39 +412,109 @@ func NewBinaryCrossEntropy(out *float64, x, p *mat.Dense) BinaryCrossEntropy[flo
 
 // Forward computes Out += Σ_ij log(1 + exp(x_ij)) - p_ij·x_ij.
 func (k BinaryCrossEntropy[T]) Forward() {
-	k.check(nil, nil)
-	_ = k.Run(rev.Pass[BinaryCrossEntropy[T]]{})
+	_ = binaryCrossEntropyCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Inverse computes Out -= Σ_ij log(1 + exp(x_ij)) - p_ij·x_ij.
 func (k BinaryCrossEntropy[T]) Inverse() {
-	k.check(nil, nil)
-	_ = k.Run(rev.Pass[BinaryCrossEntropy[T]]{Back: true})
+	_ = binaryCrossEntropyCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes Out -= Σ_ij log(1 + exp(x_ij)) - p_ij·x_ij, x̄ += Ōut·(σ(x) - p) and p̄ -=
 // Ōut·x.
 func (k BinaryCrossEntropy[T]) Adjoint(g BinaryCrossEntropy[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[BinaryCrossEntropy[T]]{Back: true, Adjoint: true, G: g})
+	_ = binaryCrossEntropyCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += Σ_ij log(1 + exp(x_ij)) - p_ij·x_ij and Ȯut += Σ (σ(x) - p)·ẋ -
 // x·ṗ.
 func (k BinaryCrossEntropy[T]) Tangent(t BinaryCrossEntropy[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[BinaryCrossEntropy[T]]{Tangent: true, T: t})
+	_ = binaryCrossEntropyCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ (σ(x) - p)·ẋ - x·ṗ, ġx +=
 // ġOut·(σ(x) - p) + Ōut·(σ(x)·σ(-x)·ẋ - ṗ) and ġp -= ġOut·x + Ōut·ẋ.
 func (k BinaryCrossEntropy[T]) AdjointTangent(g, t, gt BinaryCrossEntropy[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[BinaryCrossEntropy[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = binaryCrossEntropyCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *BinaryCrossEntropy[T]) check(g, t *BinaryCrossEntropy[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k BinaryCrossEntropy[T]) Run(p rev.Pass[BinaryCrossEntropy[T]]) error {
+	return binaryCrossEntropyCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// binaryCrossEntropyCall makes a pass of a *BinaryCrossEntropy.
+//
+//go:noinline
+func binaryCrossEntropyCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return binaryCrossEntropyRunForward((*BinaryCrossEntropy[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return binaryCrossEntropyRunForward((*BinaryCrossEntropy[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return binaryCrossEntropyRunForward((*BinaryCrossEntropy[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return binaryCrossEntropyRunInverse((*BinaryCrossEntropy[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return binaryCrossEntropyRunInverse((*BinaryCrossEntropy[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return binaryCrossEntropyRunInverse((*BinaryCrossEntropy[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return binaryCrossEntropyRunAdjoint((*BinaryCrossEntropy[float64])(k), (*BinaryCrossEntropy[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return binaryCrossEntropyRunAdjoint((*BinaryCrossEntropy[float32])(k), (*BinaryCrossEntropy[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return binaryCrossEntropyRunAdjoint((*BinaryCrossEntropy[fixed.Q43])(k), (*BinaryCrossEntropy[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return binaryCrossEntropyRunTangent((*BinaryCrossEntropy[float64])(k), (*BinaryCrossEntropy[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return binaryCrossEntropyRunTangent((*BinaryCrossEntropy[float32])(k), (*BinaryCrossEntropy[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return binaryCrossEntropyRunTangent((*BinaryCrossEntropy[fixed.Q43])(k), (*BinaryCrossEntropy[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return binaryCrossEntropyRunAdjointTangent((*BinaryCrossEntropy[float64])(k), (*BinaryCrossEntropy[float64])(g), (*BinaryCrossEntropy[float64])(t), (*BinaryCrossEntropy[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return binaryCrossEntropyRunAdjointTangent((*BinaryCrossEntropy[float32])(k), (*BinaryCrossEntropy[float32])(g), (*BinaryCrossEntropy[float32])(t), (*BinaryCrossEntropy[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return binaryCrossEntropyRunAdjointTangent((*BinaryCrossEntropy[fixed.Q43])(k), (*BinaryCrossEntropy[fixed.Q43])(g), (*BinaryCrossEntropy[fixed.Q43])(t), (*BinaryCrossEntropy[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return binaryCrossEntropyRun((*BinaryCrossEntropy[float64])(k), (*rev.Pass[BinaryCrossEntropy[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return binaryCrossEntropyRun((*BinaryCrossEntropy[float32])(k), (*rev.Pass[BinaryCrossEntropy[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return binaryCrossEntropyRun((*BinaryCrossEntropy[fixed.Q43])(k), (*rev.Pass[BinaryCrossEntropy[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func binaryCrossEntropyRunForward[T rev.Real](k *BinaryCrossEntropy[T]) error {
+	binaryCrossEntropyCheck(k, nil, nil)
+	return binaryCrossEntropyRun(k, &rev.Pass[BinaryCrossEntropy[T]]{})
+}
+
+func binaryCrossEntropyRunInverse[T rev.Real](k *BinaryCrossEntropy[T]) error {
+	binaryCrossEntropyCheck(k, nil, nil)
+	return binaryCrossEntropyRun(k, &rev.Pass[BinaryCrossEntropy[T]]{Back: true})
+}
+
+func binaryCrossEntropyRunAdjoint[T rev.Real](k, g *BinaryCrossEntropy[T]) error {
+	binaryCrossEntropyCheck(k, g, nil)
+	return binaryCrossEntropyRun(k, &rev.Pass[BinaryCrossEntropy[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func binaryCrossEntropyRunTangent[T rev.Real](k, t *BinaryCrossEntropy[T]) error {
+	binaryCrossEntropyCheck(k, nil, t)
+	return binaryCrossEntropyRun(k, &rev.Pass[BinaryCrossEntropy[T]]{Tangent: true, T: *t})
+}
+
+func binaryCrossEntropyRunAdjointTangent[T rev.Real](k, g, t, gt *BinaryCrossEntropy[T]) error {
+	rev.Check(k, g, t, gt)
+	return binaryCrossEntropyRun(k, &rev.Pass[BinaryCrossEntropy[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// binaryCrossEntropyCheck is rev.Check for a pass without second derivatives.
+func binaryCrossEntropyCheck[T rev.Real](k, g, t *BinaryCrossEntropy[T]) {
 	dimn := k.X.Rows
 	dimc := k.X.Cols
 	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, dimn, dimc, false), rev.MatrixExtent(&k.P, dimn, dimc, false)
@@ -225,69 +535,233 @@ func (k *BinaryCrossEntropy[T]) check(g, t *BinaryCrossEntropy[T]) {
 
 // Forward computes Y_f(i, j) += b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p,
 // j·s'+v·d'-p').
-func (k Conv2D[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Conv2D[T]]{}) }
+func (k Conv2D[T]) Forward() {
+	_ = conv2DCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Y_f(i, j) -= b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p,
 // j·s'+v·d'-p').
 func (k Conv2D[T]) Inverse() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[Conv2D[T]]{Back: true})
+	_ = conv2DCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes Y_f(i, j) -= b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p,
 // j·s'+v·d'-p'), X̄ += Cᵀ(Wᵀ·Ȳ), W̄ += Ȳ·C(X)ᵀ and b̄ += Ȳ·1.
 func (k Conv2D[T]) Adjoint(g Conv2D[T]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[Conv2D[T]]{Back: true, Adjoint: true, G: g})
+	_ = conv2DCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Y_f(i, j) += b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p, j·s'+v·d'-p')
 // and Ẏ += W·C(Ẋ) + Ẇ·C(X) + ḃ·1ᵀ.
 func (k Conv2D[T]) Tangent(t Conv2D[T]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[Conv2D[T]]{Tangent: true, T: t})
+	_ = conv2DCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ẏ -= W·C(Ẋ) + Ẇ·C(X) + ḃ·1ᵀ, ĠX += Cᵀ(Wᵀ·ĠY +
 // Ẇᵀ·Ȳ), ĠW += ĠY·C(X)ᵀ + Ȳ·C(Ẋ)ᵀ and ġb += ĠY·1.
 func (k Conv2D[T]) AdjointTangent(g, t, gt Conv2D[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Conv2D[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = conv2DCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Conv2D[T]) Run(p rev.Pass[Conv2D[T]]) error {
+	return conv2DCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// conv2DCall makes a pass of a *Conv2D.
+//
+//go:noinline
+func conv2DCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return conv2DRunForward((*Conv2D[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return conv2DRunForward((*Conv2D[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return conv2DRunForward((*Conv2D[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return conv2DRunInverse((*Conv2D[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return conv2DRunInverse((*Conv2D[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return conv2DRunInverse((*Conv2D[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return conv2DRunAdjoint((*Conv2D[float64])(k), (*Conv2D[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return conv2DRunAdjoint((*Conv2D[float32])(k), (*Conv2D[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return conv2DRunAdjoint((*Conv2D[fixed.Q43])(k), (*Conv2D[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return conv2DRunTangent((*Conv2D[float64])(k), (*Conv2D[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return conv2DRunTangent((*Conv2D[float32])(k), (*Conv2D[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return conv2DRunTangent((*Conv2D[fixed.Q43])(k), (*Conv2D[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return conv2DRunAdjointTangent((*Conv2D[float64])(k), (*Conv2D[float64])(g), (*Conv2D[float64])(t), (*Conv2D[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return conv2DRunAdjointTangent((*Conv2D[float32])(k), (*Conv2D[float32])(g), (*Conv2D[float32])(t), (*Conv2D[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return conv2DRunAdjointTangent((*Conv2D[fixed.Q43])(k), (*Conv2D[fixed.Q43])(g), (*Conv2D[fixed.Q43])(t), (*Conv2D[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return conv2DRun((*Conv2D[float64])(k), (*rev.Pass[Conv2D[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return conv2DRun((*Conv2D[float32])(k), (*rev.Pass[Conv2D[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return conv2DRun((*Conv2D[fixed.Q43])(k), (*rev.Pass[Conv2D[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func conv2DRunForward[T rev.Real](k *Conv2D[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return conv2DRun(k, &rev.Pass[Conv2D[T]]{})
+}
+
+func conv2DRunInverse[T rev.Real](k *Conv2D[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return conv2DRun(k, &rev.Pass[Conv2D[T]]{Back: true})
+}
+
+func conv2DRunAdjoint[T rev.Real](k, g *Conv2D[T]) error {
+	rev.Check(k, g, nil, nil)
+	return conv2DRun(k, &rev.Pass[Conv2D[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func conv2DRunTangent[T rev.Real](k, t *Conv2D[T]) error {
+	rev.Check(k, nil, t, nil)
+	return conv2DRun(k, &rev.Pass[Conv2D[T]]{Tangent: true, T: *t})
+}
+
+func conv2DRunAdjointTangent[T rev.Real](k, g, t, gt *Conv2D[T]) error {
+	rev.Check(k, g, t, gt)
+	return conv2DRun(k, &rev.Pass[Conv2D[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// RunChecked implements rev.Checker. It finds elements of Y. Workers share the values. After an overflow it computes the
+// products up to six times.
+func (k Conv2D[T]) RunChecked(back bool) error {
+	return conv2DCallChecked(passkind.Of[T](), unsafe.Pointer(&k), back)
+}
+
+// conv2DCallChecked is RunChecked of a *Conv2D.
+//
+//go:noinline
+func conv2DCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
+	switch kind {
+	case passkind.Float64:
+		return conv2DRunChecked(*(*Conv2D[float64])(k), back)
+	case passkind.Float32:
+		return conv2DRunChecked(*(*Conv2D[float32])(k), back)
+	case passkind.Q43:
+		return conv2DRunChecked(*(*Conv2D[fixed.Q43])(k), back)
+	}
+	panic("no such numbers")
 }
 
 // Forward computes Y_c(i·s+u·d-p, j·s'+v·d'-p') += Σ_f Σ_i Σ_j Σ_u Σ_v W_fc(u, v)·X_f(i, j)
 // and Y_c += b_c.
 func (k ConvTranspose2D[T]) Forward() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[ConvTranspose2D[T]]{})
+	_ = convTranspose2DCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Inverse computes Y_c(i·s+u·d-p, j·s'+v·d'-p') -= Σ_f Σ_i Σ_j Σ_u Σ_v W_fc(u, v)·X_f(i, j)
 // and Y_c -= b_c.
 func (k ConvTranspose2D[T]) Inverse() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[ConvTranspose2D[T]]{Back: true})
+	_ = convTranspose2DCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes Y_c(i·s+u·d-p, j·s'+v·d'-p') -= Σ_f Σ_i Σ_j Σ_u Σ_v W_fc(u, v)·X_f(i,
 // j), Y_c -= b_c, X̄ += W·C(Ȳ), W̄ += X·C(Ȳ)ᵀ and b̄_c += Σ_ij Ȳ_c(i, j).
 func (k ConvTranspose2D[T]) Adjoint(g ConvTranspose2D[T]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[ConvTranspose2D[T]]{Back: true, Adjoint: true, G: g})
+	_ = convTranspose2DCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Y_c(i·s+u·d-p, j·s'+v·d'-p') += Σ_f Σ_i Σ_j Σ_u Σ_v W_fc(u, v)·X_f(i,
 // j), Y_c += b_c and Ẏ += Cᵀ(Wᵀ·Ẋ + Ẇᵀ·X) + ḃ.
 func (k ConvTranspose2D[T]) Tangent(t ConvTranspose2D[T]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[ConvTranspose2D[T]]{Tangent: true, T: t})
+	_ = convTranspose2DCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ẏ -= Cᵀ(Wᵀ·Ẋ + Ẇᵀ·X) + ḃ, ĠX += W·C(ĠY) +
 // Ẇ·C(Ȳ), ĠW += X·C(ĠY)ᵀ + Ẋ·C(Ȳ)ᵀ and ġb_c += Σ_ij ĠY_c(i, j).
 func (k ConvTranspose2D[T]) AdjointTangent(g, t, gt ConvTranspose2D[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[ConvTranspose2D[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = convTranspose2DCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k ConvTranspose2D[T]) Run(p rev.Pass[ConvTranspose2D[T]]) error {
+	return convTranspose2DCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// convTranspose2DCall makes a pass of a *ConvTranspose2D.
+//
+//go:noinline
+func convTranspose2DCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return convTranspose2DRunForward((*ConvTranspose2D[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return convTranspose2DRunForward((*ConvTranspose2D[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return convTranspose2DRunForward((*ConvTranspose2D[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return convTranspose2DRunInverse((*ConvTranspose2D[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return convTranspose2DRunInverse((*ConvTranspose2D[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return convTranspose2DRunInverse((*ConvTranspose2D[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return convTranspose2DRunAdjoint((*ConvTranspose2D[float64])(k), (*ConvTranspose2D[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return convTranspose2DRunAdjoint((*ConvTranspose2D[float32])(k), (*ConvTranspose2D[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return convTranspose2DRunAdjoint((*ConvTranspose2D[fixed.Q43])(k), (*ConvTranspose2D[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return convTranspose2DRunTangent((*ConvTranspose2D[float64])(k), (*ConvTranspose2D[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return convTranspose2DRunTangent((*ConvTranspose2D[float32])(k), (*ConvTranspose2D[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return convTranspose2DRunTangent((*ConvTranspose2D[fixed.Q43])(k), (*ConvTranspose2D[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return convTranspose2DRunAdjointTangent((*ConvTranspose2D[float64])(k), (*ConvTranspose2D[float64])(g), (*ConvTranspose2D[float64])(t), (*ConvTranspose2D[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return convTranspose2DRunAdjointTangent((*ConvTranspose2D[float32])(k), (*ConvTranspose2D[float32])(g), (*ConvTranspose2D[float32])(t), (*ConvTranspose2D[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return convTranspose2DRunAdjointTangent((*ConvTranspose2D[fixed.Q43])(k), (*ConvTranspose2D[fixed.Q43])(g), (*ConvTranspose2D[fixed.Q43])(t), (*ConvTranspose2D[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return convTranspose2DRun((*ConvTranspose2D[float64])(k), (*rev.Pass[ConvTranspose2D[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return convTranspose2DRun((*ConvTranspose2D[float32])(k), (*rev.Pass[ConvTranspose2D[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return convTranspose2DRun((*ConvTranspose2D[fixed.Q43])(k), (*rev.Pass[ConvTranspose2D[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func convTranspose2DRunForward[T rev.Real](k *ConvTranspose2D[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return convTranspose2DRun(k, &rev.Pass[ConvTranspose2D[T]]{})
+}
+
+func convTranspose2DRunInverse[T rev.Real](k *ConvTranspose2D[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return convTranspose2DRun(k, &rev.Pass[ConvTranspose2D[T]]{Back: true})
+}
+
+func convTranspose2DRunAdjoint[T rev.Real](k, g *ConvTranspose2D[T]) error {
+	rev.Check(k, g, nil, nil)
+	return convTranspose2DRun(k, &rev.Pass[ConvTranspose2D[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func convTranspose2DRunTangent[T rev.Real](k, t *ConvTranspose2D[T]) error {
+	rev.Check(k, nil, t, nil)
+	return convTranspose2DRun(k, &rev.Pass[ConvTranspose2D[T]]{Tangent: true, T: *t})
+}
+
+func convTranspose2DRunAdjointTangent[T rev.Real](k, g, t, gt *ConvTranspose2D[T]) error {
+	rev.Check(k, g, t, gt)
+	return convTranspose2DRun(k, &rev.Pass[ConvTranspose2D[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // NewCrossEntropy returns the kernel that adds to out, over gonum's types, sharing their
@@ -297,38 +771,111 @@ func NewCrossEntropy(out *float64, x, p *mat.Dense, labels []int) CrossEntropy[f
 }
 
 // Forward computes Out += Σ_ij p_ij·(l_i - x_ij).
-func (k CrossEntropy[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[CrossEntropy[T]]{}) }
+func (k CrossEntropy[T]) Forward() {
+	_ = crossEntropyCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= Σ_ij p_ij·(l_i - x_ij).
 func (k CrossEntropy[T]) Inverse() {
-	k.check(nil, nil)
-	_ = k.Run(rev.Pass[CrossEntropy[T]]{Back: true})
+	_ = crossEntropyCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes Out -= Σ_ij p_ij·(l_i - x_ij), x̄_ij += Ōut·(s_i·q_ij - p_ij) and
 // p̄_ij += Ōut·(l_i - x_ij).
 func (k CrossEntropy[T]) Adjoint(g CrossEntropy[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[CrossEntropy[T]]{Back: true, Adjoint: true, G: g})
+	_ = crossEntropyCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += Σ_ij p_ij·(l_i - x_ij) and Ȯut += Σ_i s_i·τ_i + Σ_ij ṗ_ij·(l_i -
 // x_ij) - p_ij·ẋ_ij.
 func (k CrossEntropy[T]) Tangent(t CrossEntropy[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[CrossEntropy[T]]{Tangent: true, T: t})
+	_ = crossEntropyCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ_i s_i·τ_i + Σ_ij ṗ_ij·(l_i - x_ij) -
 // p_ij·ẋ_ij, ġx_ij += ġOut·(s_i·q_ij - p_ij) + Ōut·(q_ij·(ṡ_i + s_i·(ẋ_ij - τ_i)) - ṗ_ij)
 // and ġp_ij += ġOut·(l_i - x_ij) + Ōut·(τ_i - ẋ_ij).
 func (k CrossEntropy[T]) AdjointTangent(g, t, gt CrossEntropy[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[CrossEntropy[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = crossEntropyCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *CrossEntropy[T]) check(g, t *CrossEntropy[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k CrossEntropy[T]) Run(p rev.Pass[CrossEntropy[T]]) error {
+	return crossEntropyCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// crossEntropyCall makes a pass of a *CrossEntropy.
+//
+//go:noinline
+func crossEntropyCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return crossEntropyRunForward((*CrossEntropy[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return crossEntropyRunForward((*CrossEntropy[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return crossEntropyRunForward((*CrossEntropy[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return crossEntropyRunInverse((*CrossEntropy[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return crossEntropyRunInverse((*CrossEntropy[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return crossEntropyRunInverse((*CrossEntropy[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return crossEntropyRunAdjoint((*CrossEntropy[float64])(k), (*CrossEntropy[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return crossEntropyRunAdjoint((*CrossEntropy[float32])(k), (*CrossEntropy[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return crossEntropyRunAdjoint((*CrossEntropy[fixed.Q43])(k), (*CrossEntropy[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return crossEntropyRunTangent((*CrossEntropy[float64])(k), (*CrossEntropy[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return crossEntropyRunTangent((*CrossEntropy[float32])(k), (*CrossEntropy[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return crossEntropyRunTangent((*CrossEntropy[fixed.Q43])(k), (*CrossEntropy[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return crossEntropyRunAdjointTangent((*CrossEntropy[float64])(k), (*CrossEntropy[float64])(g), (*CrossEntropy[float64])(t), (*CrossEntropy[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return crossEntropyRunAdjointTangent((*CrossEntropy[float32])(k), (*CrossEntropy[float32])(g), (*CrossEntropy[float32])(t), (*CrossEntropy[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return crossEntropyRunAdjointTangent((*CrossEntropy[fixed.Q43])(k), (*CrossEntropy[fixed.Q43])(g), (*CrossEntropy[fixed.Q43])(t), (*CrossEntropy[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return crossEntropyRun((*CrossEntropy[float64])(k), (*rev.Pass[CrossEntropy[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return crossEntropyRun((*CrossEntropy[float32])(k), (*rev.Pass[CrossEntropy[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return crossEntropyRun((*CrossEntropy[fixed.Q43])(k), (*rev.Pass[CrossEntropy[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func crossEntropyRunForward[T rev.Real](k *CrossEntropy[T]) error {
+	crossEntropyCheck(k, nil, nil)
+	return crossEntropyRun(k, &rev.Pass[CrossEntropy[T]]{})
+}
+
+func crossEntropyRunInverse[T rev.Real](k *CrossEntropy[T]) error {
+	crossEntropyCheck(k, nil, nil)
+	return crossEntropyRun(k, &rev.Pass[CrossEntropy[T]]{Back: true})
+}
+
+func crossEntropyRunAdjoint[T rev.Real](k, g *CrossEntropy[T]) error {
+	crossEntropyCheck(k, g, nil)
+	return crossEntropyRun(k, &rev.Pass[CrossEntropy[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func crossEntropyRunTangent[T rev.Real](k, t *CrossEntropy[T]) error {
+	crossEntropyCheck(k, nil, t)
+	return crossEntropyRun(k, &rev.Pass[CrossEntropy[T]]{Tangent: true, T: *t})
+}
+
+func crossEntropyRunAdjointTangent[T rev.Real](k, g, t, gt *CrossEntropy[T]) error {
+	rev.Check(k, g, t, gt)
+	return crossEntropyRun(k, &rev.Pass[CrossEntropy[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// crossEntropyCheck is rev.Check for a pass without second derivatives.
+func crossEntropyCheck[T rev.Real](k, g, t *CrossEntropy[T]) {
 	dimn := k.X.Rows
 	dimc := k.X.Cols
 	k0, k1, k2, k3 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, dimn, dimc, false), rev.MatrixExtent(&k.P, dimn, dimc, false), rev.SliceExtent(k.Labels, dimn, false)
@@ -354,32 +901,108 @@ func NewGELU(y, x *mat.VecDense) GELU[float64] {
 }
 
 // Forward computes y_i += x_i·Φ(x_i).
-func (k GELU[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[GELU[T]]{}) }
+func (k GELU[T]) Forward() {
+	_ = geluCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= x_i·Φ(x_i).
-func (k GELU[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[GELU[T]]{Back: true}) }
+func (k GELU[T]) Inverse() {
+	_ = geluCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= x_i·Φ(x_i) and x̄ += f′·ȳ.
 func (k GELU[T]) Adjoint(g GELU[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[GELU[T]]{Back: true, Adjoint: true, G: g})
+	_ = geluCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += x_i·Φ(x_i) and ẏ += f′·ẋ.
 func (k GELU[T]) Tangent(t GELU[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[GELU[T]]{Tangent: true, T: t})
+	_ = geluCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= f′·ẋ and ġx += f′·ġy + (2 -
 // x²)·φ(x)·ẋ·ȳ.
 func (k GELU[T]) AdjointTangent(g, t, gt GELU[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[GELU[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = geluCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *GELU[T]) check(g, t *GELU[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k GELU[T]) Run(p rev.Pass[GELU[T]]) error {
+	return geluCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// geluCall makes a pass of a *GELU.
+//
+//go:noinline
+func geluCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return geluRunForward((*GELU[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return geluRunForward((*GELU[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return geluRunForward((*GELU[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return geluRunInverse((*GELU[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return geluRunInverse((*GELU[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return geluRunInverse((*GELU[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return geluRunAdjoint((*GELU[float64])(k), (*GELU[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return geluRunAdjoint((*GELU[float32])(k), (*GELU[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return geluRunAdjoint((*GELU[fixed.Q43])(k), (*GELU[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return geluRunTangent((*GELU[float64])(k), (*GELU[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return geluRunTangent((*GELU[float32])(k), (*GELU[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return geluRunTangent((*GELU[fixed.Q43])(k), (*GELU[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return geluRunAdjointTangent((*GELU[float64])(k), (*GELU[float64])(g), (*GELU[float64])(t), (*GELU[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return geluRunAdjointTangent((*GELU[float32])(k), (*GELU[float32])(g), (*GELU[float32])(t), (*GELU[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return geluRunAdjointTangent((*GELU[fixed.Q43])(k), (*GELU[fixed.Q43])(g), (*GELU[fixed.Q43])(t), (*GELU[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return geluRun((*GELU[float64])(k), (*rev.Pass[GELU[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return geluRun((*GELU[float32])(k), (*rev.Pass[GELU[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return geluRun((*GELU[fixed.Q43])(k), (*rev.Pass[GELU[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func geluRunForward[T rev.Real](k *GELU[T]) error {
+	geluCheck(k, nil, nil)
+	return geluRun(k, &rev.Pass[GELU[T]]{})
+}
+
+func geluRunInverse[T rev.Real](k *GELU[T]) error {
+	geluCheck(k, nil, nil)
+	return geluRun(k, &rev.Pass[GELU[T]]{Back: true})
+}
+
+func geluRunAdjoint[T rev.Real](k, g *GELU[T]) error {
+	geluCheck(k, g, nil)
+	return geluRun(k, &rev.Pass[GELU[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func geluRunTangent[T rev.Real](k, t *GELU[T]) error {
+	geluCheck(k, nil, t)
+	return geluRun(k, &rev.Pass[GELU[T]]{Tangent: true, T: *t})
+}
+
+func geluRunAdjointTangent[T rev.Real](k, g, t, gt *GELU[T]) error {
+	rev.Check(k, g, t, gt)
+	return geluRun(k, &rev.Pass[GELU[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// geluCheck is rev.Check for a pass without second derivatives.
+func geluCheck[T rev.Real](k, g, t *GELU[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -397,29 +1020,105 @@ func (k *GELU[T]) check(g, t *GELU[T]) {
 }
 
 // Forward computes Y_t += h_t.
-func (k GRU[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[GRU[T]]{}) }
+func (k GRU[T]) Forward() {
+	_ = gruCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Y_t -= h_t.
-func (k GRU[T]) Inverse() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[GRU[T]]{Back: true}) }
+func (k GRU[T]) Inverse() {
+	_ = gruCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Y_t -= h_t, and adds the gradient to the cotangents of X, H0, WX, WH, BX
 // and BH.
 func (k GRU[T]) Adjoint(g GRU[T]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[GRU[T]]{Back: true, Adjoint: true, G: g})
+	_ = gruCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Y_t += h_t, and adds the derivative to the tangent of Y.
 func (k GRU[T]) Tangent(t GRU[T]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[GRU[T]]{Tangent: true, T: t})
+	_ = gruCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt.
 func (k GRU[T]) AdjointTangent(g, t, gt GRU[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[GRU[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = gruCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k GRU[T]) Run(p rev.Pass[GRU[T]]) error {
+	return gruCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// gruCall makes a pass of a *GRU.
+//
+//go:noinline
+func gruCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return gruRunForward((*GRU[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return gruRunForward((*GRU[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return gruRunForward((*GRU[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return gruRunInverse((*GRU[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return gruRunInverse((*GRU[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return gruRunInverse((*GRU[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return gruRunAdjoint((*GRU[float64])(k), (*GRU[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return gruRunAdjoint((*GRU[float32])(k), (*GRU[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return gruRunAdjoint((*GRU[fixed.Q43])(k), (*GRU[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return gruRunTangent((*GRU[float64])(k), (*GRU[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return gruRunTangent((*GRU[float32])(k), (*GRU[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return gruRunTangent((*GRU[fixed.Q43])(k), (*GRU[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return gruRunAdjointTangent((*GRU[float64])(k), (*GRU[float64])(g), (*GRU[float64])(t), (*GRU[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return gruRunAdjointTangent((*GRU[float32])(k), (*GRU[float32])(g), (*GRU[float32])(t), (*GRU[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return gruRunAdjointTangent((*GRU[fixed.Q43])(k), (*GRU[fixed.Q43])(g), (*GRU[fixed.Q43])(t), (*GRU[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return gruRun((*GRU[float64])(k), (*rev.Pass[GRU[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return gruRun((*GRU[float32])(k), (*rev.Pass[GRU[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return gruRun((*GRU[fixed.Q43])(k), (*rev.Pass[GRU[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func gruRunForward[T rev.Real](k *GRU[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return gruRun(k, &rev.Pass[GRU[T]]{})
+}
+
+func gruRunInverse[T rev.Real](k *GRU[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return gruRun(k, &rev.Pass[GRU[T]]{Back: true})
+}
+
+func gruRunAdjoint[T rev.Real](k, g *GRU[T]) error {
+	rev.Check(k, g, nil, nil)
+	return gruRun(k, &rev.Pass[GRU[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func gruRunTangent[T rev.Real](k, t *GRU[T]) error {
+	rev.Check(k, nil, t, nil)
+	return gruRun(k, &rev.Pass[GRU[T]]{Tangent: true, T: *t})
+}
+
+func gruRunAdjointTangent[T rev.Real](k, g, t, gt *GRU[T]) error {
+	rev.Check(k, g, t, gt)
+	return gruRun(k, &rev.Pass[GRU[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // NewGather returns the kernel that adds to y, over gonum's types, sharing their storage.
@@ -428,32 +1127,120 @@ func NewGather(y, x *mat.Dense, index []int) Gather[float64] {
 }
 
 // Forward computes Y_ij += X_{Index[i], j}.
-func (k Gather[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Gather[T]]{}) }
+func (k Gather[T]) Forward() {
+	_ = gatherCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Y_ij -= X_{Index[i], j}.
-func (k Gather[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Gather[T]]{Back: true}) }
+func (k Gather[T]) Inverse() {
+	_ = gatherCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Y_ij -= X_{Index[i], j} and X̄_{Index[i]} += Ȳ_i.
 func (k Gather[T]) Adjoint(g Gather[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Gather[T]]{Back: true, Adjoint: true, G: g})
+	_ = gatherCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Y_ij += X_{Index[i], j} and Ẏ_i += Ẋ_{Index[i]}.
 func (k Gather[T]) Tangent(t Gather[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Gather[T]]{Tangent: true, T: t})
+	_ = gatherCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ẏ_i -= Ẋ_{Index[i]} and ĠX_{Index[i]} +=
 // ĠY_i.
 func (k Gather[T]) AdjointTangent(g, t, gt Gather[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Gather[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = gatherCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Gather[T]) check(g, t *Gather[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Gather[T]) Run(p rev.Pass[Gather[T]]) error {
+	return gatherCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// gatherCall makes a pass of a *Gather.
+//
+//go:noinline
+func gatherCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return gatherRunForward((*Gather[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return gatherRunForward((*Gather[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return gatherRunForward((*Gather[fixed.Q43])(k))
+	case passkind.Forward + passkind.Complex128:
+		return gatherRunForward((*Gather[complex128])(k))
+	case passkind.Inverse + passkind.Float64:
+		return gatherRunInverse((*Gather[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return gatherRunInverse((*Gather[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return gatherRunInverse((*Gather[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Complex128:
+		return gatherRunInverse((*Gather[complex128])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return gatherRunAdjoint((*Gather[float64])(k), (*Gather[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return gatherRunAdjoint((*Gather[float32])(k), (*Gather[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return gatherRunAdjoint((*Gather[fixed.Q43])(k), (*Gather[fixed.Q43])(g))
+	case passkind.Adjoint + passkind.Complex128:
+		return gatherRunAdjoint((*Gather[complex128])(k), (*Gather[complex128])(g))
+	case passkind.Tangent + passkind.Float64:
+		return gatherRunTangent((*Gather[float64])(k), (*Gather[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return gatherRunTangent((*Gather[float32])(k), (*Gather[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return gatherRunTangent((*Gather[fixed.Q43])(k), (*Gather[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Complex128:
+		return gatherRunTangent((*Gather[complex128])(k), (*Gather[complex128])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return gatherRunAdjointTangent((*Gather[float64])(k), (*Gather[float64])(g), (*Gather[float64])(t), (*Gather[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return gatherRunAdjointTangent((*Gather[float32])(k), (*Gather[float32])(g), (*Gather[float32])(t), (*Gather[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return gatherRunAdjointTangent((*Gather[fixed.Q43])(k), (*Gather[fixed.Q43])(g), (*Gather[fixed.Q43])(t), (*Gather[fixed.Q43])(gt))
+	case passkind.AdjointTangent + passkind.Complex128:
+		return gatherRunAdjointTangent((*Gather[complex128])(k), (*Gather[complex128])(g), (*Gather[complex128])(t), (*Gather[complex128])(gt))
+	case passkind.Checked + passkind.Float64:
+		return gatherRun((*Gather[float64])(k), (*rev.Pass[Gather[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return gatherRun((*Gather[float32])(k), (*rev.Pass[Gather[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return gatherRun((*Gather[fixed.Q43])(k), (*rev.Pass[Gather[fixed.Q43]])(g))
+	case passkind.Checked + passkind.Complex128:
+		return gatherRun((*Gather[complex128])(k), (*rev.Pass[Gather[complex128]])(g))
+	}
+	panic("no such numbers")
+}
+
+func gatherRunForward[T rev.Number](k *Gather[T]) error {
+	gatherCheck(k, nil, nil)
+	return gatherRun(k, &rev.Pass[Gather[T]]{})
+}
+
+func gatherRunInverse[T rev.Number](k *Gather[T]) error {
+	gatherCheck(k, nil, nil)
+	return gatherRun(k, &rev.Pass[Gather[T]]{Back: true})
+}
+
+func gatherRunAdjoint[T rev.Number](k, g *Gather[T]) error {
+	gatherCheck(k, g, nil)
+	return gatherRun(k, &rev.Pass[Gather[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func gatherRunTangent[T rev.Number](k, t *Gather[T]) error {
+	gatherCheck(k, nil, t)
+	return gatherRun(k, &rev.Pass[Gather[T]]{Tangent: true, T: *t})
+}
+
+func gatherRunAdjointTangent[T rev.Number](k, g, t, gt *Gather[T]) error {
+	rev.Check(k, g, t, gt)
+	return gatherRun(k, &rev.Pass[Gather[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// gatherCheck is rev.Check for a pass without second derivatives.
+func gatherCheck[T rev.Number](k, g, t *Gather[T]) {
 	dimn := k.Y.Rows
 	dimd := k.Y.Cols
 	dimr := k.X.Rows
@@ -474,33 +1261,109 @@ func (k *Gather[T]) check(g, t *Gather[T]) {
 }
 
 // Forward computes Y_ic += γ_c·U_ic + β_c.
-func (k GroupNorm[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[GroupNorm[T]]{}) }
+func (k GroupNorm[T]) Forward() {
+	_ = groupNormCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Y_ic -= γ_c·U_ic + β_c.
-func (k GroupNorm[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[GroupNorm[T]]{Back: true}) }
+func (k GroupNorm[T]) Inverse() {
+	_ = groupNormCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Y_ic -= γ_c·U_ic + β_c, and adds the gradient to the cotangents of X,
 // Gain and Bias.
 func (k GroupNorm[T]) Adjoint(g GroupNorm[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[GroupNorm[T]]{Back: true, Adjoint: true, G: g})
+	_ = groupNormCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Y_ic += γ_c·U_ic + β_c and Ẏ += γ·U̇ + γ̇·U + β̇.
 func (k GroupNorm[T]) Tangent(t GroupNorm[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[GroupNorm[T]]{Tangent: true, T: t})
+	_ = groupNormCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ẏ -= γ·U̇ + γ̇·U + β̇, and adds the tangent of
 // the gradient to gt.
 func (k GroupNorm[T]) AdjointTangent(g, t, gt GroupNorm[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[GroupNorm[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = groupNormCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *GroupNorm[T]) check(g, t *GroupNorm[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k GroupNorm[T]) Run(p rev.Pass[GroupNorm[T]]) error {
+	return groupNormCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// groupNormCall makes a pass of a *GroupNorm.
+//
+//go:noinline
+func groupNormCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return groupNormRunForward((*GroupNorm[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return groupNormRunForward((*GroupNorm[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return groupNormRunForward((*GroupNorm[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return groupNormRunInverse((*GroupNorm[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return groupNormRunInverse((*GroupNorm[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return groupNormRunInverse((*GroupNorm[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return groupNormRunAdjoint((*GroupNorm[float64])(k), (*GroupNorm[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return groupNormRunAdjoint((*GroupNorm[float32])(k), (*GroupNorm[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return groupNormRunAdjoint((*GroupNorm[fixed.Q43])(k), (*GroupNorm[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return groupNormRunTangent((*GroupNorm[float64])(k), (*GroupNorm[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return groupNormRunTangent((*GroupNorm[float32])(k), (*GroupNorm[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return groupNormRunTangent((*GroupNorm[fixed.Q43])(k), (*GroupNorm[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return groupNormRunAdjointTangent((*GroupNorm[float64])(k), (*GroupNorm[float64])(g), (*GroupNorm[float64])(t), (*GroupNorm[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return groupNormRunAdjointTangent((*GroupNorm[float32])(k), (*GroupNorm[float32])(g), (*GroupNorm[float32])(t), (*GroupNorm[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return groupNormRunAdjointTangent((*GroupNorm[fixed.Q43])(k), (*GroupNorm[fixed.Q43])(g), (*GroupNorm[fixed.Q43])(t), (*GroupNorm[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return groupNormRun((*GroupNorm[float64])(k), (*rev.Pass[GroupNorm[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return groupNormRun((*GroupNorm[float32])(k), (*rev.Pass[GroupNorm[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return groupNormRun((*GroupNorm[fixed.Q43])(k), (*rev.Pass[GroupNorm[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func groupNormRunForward[T rev.Real](k *GroupNorm[T]) error {
+	groupNormCheck(k, nil, nil)
+	return groupNormRun(k, &rev.Pass[GroupNorm[T]]{})
+}
+
+func groupNormRunInverse[T rev.Real](k *GroupNorm[T]) error {
+	groupNormCheck(k, nil, nil)
+	return groupNormRun(k, &rev.Pass[GroupNorm[T]]{Back: true})
+}
+
+func groupNormRunAdjoint[T rev.Real](k, g *GroupNorm[T]) error {
+	groupNormCheck(k, g, nil)
+	return groupNormRun(k, &rev.Pass[GroupNorm[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func groupNormRunTangent[T rev.Real](k, t *GroupNorm[T]) error {
+	groupNormCheck(k, nil, t)
+	return groupNormRun(k, &rev.Pass[GroupNorm[T]]{Tangent: true, T: *t})
+}
+
+func groupNormRunAdjointTangent[T rev.Real](k, g, t, gt *GroupNorm[T]) error {
+	rev.Check(k, g, t, gt)
+	return groupNormRun(k, &rev.Pass[GroupNorm[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// groupNormCheck is rev.Check for a pass without second derivatives.
+func groupNormCheck[T rev.Real](k, g, t *GroupNorm[T]) {
 	dimn := k.Y.Rows
 	dimp := k.Y.Cols
 	k0, k1, k2, k3 := rev.MatrixExtent(&k.Y, dimn, dimp, false), rev.MatrixExtent(&k.X, dimn, dimp, false), rev.VectorExtent(&k.Gain, k.Channels, false), rev.VectorExtent(&k.Bias, k.Channels, false)
@@ -522,32 +1385,108 @@ func (k *GroupNorm[T]) check(g, t *GroupNorm[T]) {
 }
 
 // Forward computes Out += Σ_ij f(x_ij - y_ij).
-func (k Huber[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Huber[T]]{}) }
+func (k Huber[T]) Forward() {
+	_ = huberCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= Σ_ij f(x_ij - y_ij).
-func (k Huber[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Huber[T]]{Back: true}) }
+func (k Huber[T]) Inverse() {
+	_ = huberCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= Σ_ij f(x_ij - y_ij), x̄ += Ōut·c and ȳ -= Ōut·c.
 func (k Huber[T]) Adjoint(g Huber[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Huber[T]]{Back: true, Adjoint: true, G: g})
+	_ = huberCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += Σ_ij f(x_ij - y_ij) and Ȯut += Σ c·(ẋ - ẏ).
 func (k Huber[T]) Tangent(t Huber[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Huber[T]]{Tangent: true, T: t})
+	_ = huberCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ c·(ẋ - ẏ), ġx += ġOut·c + Ōut·I·(ẋ - ẏ)
 // and ġy -= ġOut·c + Ōut·I·(ẋ - ẏ).
 func (k Huber[T]) AdjointTangent(g, t, gt Huber[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Huber[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = huberCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Huber[T]) check(g, t *Huber[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Huber[T]) Run(p rev.Pass[Huber[T]]) error {
+	return huberCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// huberCall makes a pass of a *Huber.
+//
+//go:noinline
+func huberCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return huberRunForward((*Huber[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return huberRunForward((*Huber[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return huberRunForward((*Huber[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return huberRunInverse((*Huber[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return huberRunInverse((*Huber[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return huberRunInverse((*Huber[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return huberRunAdjoint((*Huber[float64])(k), (*Huber[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return huberRunAdjoint((*Huber[float32])(k), (*Huber[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return huberRunAdjoint((*Huber[fixed.Q43])(k), (*Huber[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return huberRunTangent((*Huber[float64])(k), (*Huber[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return huberRunTangent((*Huber[float32])(k), (*Huber[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return huberRunTangent((*Huber[fixed.Q43])(k), (*Huber[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return huberRunAdjointTangent((*Huber[float64])(k), (*Huber[float64])(g), (*Huber[float64])(t), (*Huber[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return huberRunAdjointTangent((*Huber[float32])(k), (*Huber[float32])(g), (*Huber[float32])(t), (*Huber[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return huberRunAdjointTangent((*Huber[fixed.Q43])(k), (*Huber[fixed.Q43])(g), (*Huber[fixed.Q43])(t), (*Huber[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return huberRun((*Huber[float64])(k), (*rev.Pass[Huber[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return huberRun((*Huber[float32])(k), (*rev.Pass[Huber[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return huberRun((*Huber[fixed.Q43])(k), (*rev.Pass[Huber[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func huberRunForward[T rev.Real](k *Huber[T]) error {
+	huberCheck(k, nil, nil)
+	return huberRun(k, &rev.Pass[Huber[T]]{})
+}
+
+func huberRunInverse[T rev.Real](k *Huber[T]) error {
+	huberCheck(k, nil, nil)
+	return huberRun(k, &rev.Pass[Huber[T]]{Back: true})
+}
+
+func huberRunAdjoint[T rev.Real](k, g *Huber[T]) error {
+	huberCheck(k, g, nil)
+	return huberRun(k, &rev.Pass[Huber[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func huberRunTangent[T rev.Real](k, t *Huber[T]) error {
+	huberCheck(k, nil, t)
+	return huberRun(k, &rev.Pass[Huber[T]]{Tangent: true, T: *t})
+}
+
+func huberRunAdjointTangent[T rev.Real](k, g, t, gt *Huber[T]) error {
+	rev.Check(k, g, t, gt)
+	return huberRun(k, &rev.Pass[Huber[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// huberCheck is rev.Check for a pass without second derivatives.
+func huberCheck[T rev.Real](k, g, t *Huber[T]) {
 	dimn := k.X.Rows
 	dimc := k.X.Cols
 	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, dimn, dimc, false), rev.MatrixExtent(&k.Y, dimn, dimc, false)
@@ -567,60 +1506,212 @@ func (k *Huber[T]) check(g, t *Huber[T]) {
 }
 
 // Forward computes Y_t += h_t and C += c_T.
-func (k LSTM[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[LSTM[T]]{}) }
+func (k LSTM[T]) Forward() {
+	_ = lstmCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Y_t -= h_t and C -= c_T.
-func (k LSTM[T]) Inverse() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[LSTM[T]]{Back: true}) }
+func (k LSTM[T]) Inverse() {
+	_ = lstmCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Y_t -= h_t and C -= c_T, and adds the gradient to the cotangents of X,
 // H0, C0, WX, WH, BX and BH.
 func (k LSTM[T]) Adjoint(g LSTM[T]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[LSTM[T]]{Back: true, Adjoint: true, G: g})
+	_ = lstmCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Y_t += h_t and C += c_T, and adds the derivative to the tangents of Y
 // and C.
 func (k LSTM[T]) Tangent(t LSTM[T]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[LSTM[T]]{Tangent: true, T: t})
+	_ = lstmCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangents of Y and C, and adds
 // the tangent of the gradient to gt.
 func (k LSTM[T]) AdjointTangent(g, t, gt LSTM[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[LSTM[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = lstmCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k LSTM[T]) Run(p rev.Pass[LSTM[T]]) error {
+	return lstmCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// lstmCall makes a pass of a *LSTM.
+//
+//go:noinline
+func lstmCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return lstmRunForward((*LSTM[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return lstmRunForward((*LSTM[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return lstmRunForward((*LSTM[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return lstmRunInverse((*LSTM[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return lstmRunInverse((*LSTM[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return lstmRunInverse((*LSTM[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return lstmRunAdjoint((*LSTM[float64])(k), (*LSTM[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return lstmRunAdjoint((*LSTM[float32])(k), (*LSTM[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return lstmRunAdjoint((*LSTM[fixed.Q43])(k), (*LSTM[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return lstmRunTangent((*LSTM[float64])(k), (*LSTM[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return lstmRunTangent((*LSTM[float32])(k), (*LSTM[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return lstmRunTangent((*LSTM[fixed.Q43])(k), (*LSTM[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return lstmRunAdjointTangent((*LSTM[float64])(k), (*LSTM[float64])(g), (*LSTM[float64])(t), (*LSTM[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return lstmRunAdjointTangent((*LSTM[float32])(k), (*LSTM[float32])(g), (*LSTM[float32])(t), (*LSTM[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return lstmRunAdjointTangent((*LSTM[fixed.Q43])(k), (*LSTM[fixed.Q43])(g), (*LSTM[fixed.Q43])(t), (*LSTM[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return lstmRun((*LSTM[float64])(k), (*rev.Pass[LSTM[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return lstmRun((*LSTM[float32])(k), (*rev.Pass[LSTM[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return lstmRun((*LSTM[fixed.Q43])(k), (*rev.Pass[LSTM[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func lstmRunForward[T rev.Real](k *LSTM[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return lstmRun(k, &rev.Pass[LSTM[T]]{})
+}
+
+func lstmRunInverse[T rev.Real](k *LSTM[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return lstmRun(k, &rev.Pass[LSTM[T]]{Back: true})
+}
+
+func lstmRunAdjoint[T rev.Real](k, g *LSTM[T]) error {
+	rev.Check(k, g, nil, nil)
+	return lstmRun(k, &rev.Pass[LSTM[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func lstmRunTangent[T rev.Real](k, t *LSTM[T]) error {
+	rev.Check(k, nil, t, nil)
+	return lstmRun(k, &rev.Pass[LSTM[T]]{Tangent: true, T: *t})
+}
+
+func lstmRunAdjointTangent[T rev.Real](k, g, t, gt *LSTM[T]) error {
+	rev.Check(k, g, t, gt)
+	return lstmRun(k, &rev.Pass[LSTM[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // Forward computes y_ij += γ_j·u_ij + β_j.
-func (k LayerNorm[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[LayerNorm[T]]{}) }
+func (k LayerNorm[T]) Forward() {
+	_ = layerNormCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_ij -= γ_j·u_ij + β_j.
-func (k LayerNorm[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[LayerNorm[T]]{Back: true}) }
+func (k LayerNorm[T]) Inverse() {
+	_ = layerNormCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_ij -= γ_j·u_ij + β_j, and adds the gradient to the cotangents of X,
 // Gain and Bias.
 func (k LayerNorm[T]) Adjoint(g LayerNorm[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[LayerNorm[T]]{Back: true, Adjoint: true, G: g})
+	_ = layerNormCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_ij += γ_j·u_ij + β_j and ẏ += γ·u̇ + γ̇·u + β̇.
 func (k LayerNorm[T]) Tangent(t LayerNorm[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[LayerNorm[T]]{Tangent: true, T: t})
+	_ = layerNormCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= γ·u̇ + γ̇·u + β̇, and adds the tangent of
 // the gradient to gt.
 func (k LayerNorm[T]) AdjointTangent(g, t, gt LayerNorm[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[LayerNorm[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = layerNormCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *LayerNorm[T]) check(g, t *LayerNorm[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k LayerNorm[T]) Run(p rev.Pass[LayerNorm[T]]) error {
+	return layerNormCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// layerNormCall makes a pass of a *LayerNorm.
+//
+//go:noinline
+func layerNormCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return layerNormRunForward((*LayerNorm[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return layerNormRunForward((*LayerNorm[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return layerNormRunForward((*LayerNorm[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return layerNormRunInverse((*LayerNorm[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return layerNormRunInverse((*LayerNorm[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return layerNormRunInverse((*LayerNorm[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return layerNormRunAdjoint((*LayerNorm[float64])(k), (*LayerNorm[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return layerNormRunAdjoint((*LayerNorm[float32])(k), (*LayerNorm[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return layerNormRunAdjoint((*LayerNorm[fixed.Q43])(k), (*LayerNorm[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return layerNormRunTangent((*LayerNorm[float64])(k), (*LayerNorm[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return layerNormRunTangent((*LayerNorm[float32])(k), (*LayerNorm[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return layerNormRunTangent((*LayerNorm[fixed.Q43])(k), (*LayerNorm[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return layerNormRunAdjointTangent((*LayerNorm[float64])(k), (*LayerNorm[float64])(g), (*LayerNorm[float64])(t), (*LayerNorm[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return layerNormRunAdjointTangent((*LayerNorm[float32])(k), (*LayerNorm[float32])(g), (*LayerNorm[float32])(t), (*LayerNorm[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return layerNormRunAdjointTangent((*LayerNorm[fixed.Q43])(k), (*LayerNorm[fixed.Q43])(g), (*LayerNorm[fixed.Q43])(t), (*LayerNorm[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return layerNormRun((*LayerNorm[float64])(k), (*rev.Pass[LayerNorm[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return layerNormRun((*LayerNorm[float32])(k), (*rev.Pass[LayerNorm[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return layerNormRun((*LayerNorm[fixed.Q43])(k), (*rev.Pass[LayerNorm[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func layerNormRunForward[T rev.Real](k *LayerNorm[T]) error {
+	layerNormCheck(k, nil, nil)
+	return layerNormRun(k, &rev.Pass[LayerNorm[T]]{})
+}
+
+func layerNormRunInverse[T rev.Real](k *LayerNorm[T]) error {
+	layerNormCheck(k, nil, nil)
+	return layerNormRun(k, &rev.Pass[LayerNorm[T]]{Back: true})
+}
+
+func layerNormRunAdjoint[T rev.Real](k, g *LayerNorm[T]) error {
+	layerNormCheck(k, g, nil)
+	return layerNormRun(k, &rev.Pass[LayerNorm[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func layerNormRunTangent[T rev.Real](k, t *LayerNorm[T]) error {
+	layerNormCheck(k, nil, t)
+	return layerNormRun(k, &rev.Pass[LayerNorm[T]]{Tangent: true, T: *t})
+}
+
+func layerNormRunAdjointTangent[T rev.Real](k, g, t, gt *LayerNorm[T]) error {
+	rev.Check(k, g, t, gt)
+	return layerNormRun(k, &rev.Pass[LayerNorm[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// layerNormCheck is rev.Check for a pass without second derivatives.
+func layerNormCheck[T rev.Real](k, g, t *LayerNorm[T]) {
 	dimn := k.Y.Rows
 	dimc := k.Y.Cols
 	k0, k1, k2, k3 := rev.MatrixExtent(&k.Y, dimn, dimc, false), rev.MatrixExtent(&k.X, dimn, dimc, false), rev.VectorExtent(&k.Gain, dimc, false), rev.VectorExtent(&k.Bias, dimc, false)
@@ -642,31 +1733,107 @@ func (k *LayerNorm[T]) check(g, t *LayerNorm[T]) {
 }
 
 // Forward computes y_i += s(x_i)·x_i.
-func (k LeakyReLU[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[LeakyReLU[T]]{}) }
+func (k LeakyReLU[T]) Forward() {
+	_ = leakyReLUCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= s(x_i)·x_i.
-func (k LeakyReLU[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[LeakyReLU[T]]{Back: true}) }
+func (k LeakyReLU[T]) Inverse() {
+	_ = leakyReLUCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= s(x_i)·x_i and x̄ += s(x)·ȳ.
 func (k LeakyReLU[T]) Adjoint(g LeakyReLU[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[LeakyReLU[T]]{Back: true, Adjoint: true, G: g})
+	_ = leakyReLUCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += s(x_i)·x_i and ẏ += s(x)·ẋ.
 func (k LeakyReLU[T]) Tangent(t LeakyReLU[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[LeakyReLU[T]]{Tangent: true, T: t})
+	_ = leakyReLUCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= s(x)·ẋ and ġx += s(x)·ġy.
 func (k LeakyReLU[T]) AdjointTangent(g, t, gt LeakyReLU[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[LeakyReLU[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = leakyReLUCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *LeakyReLU[T]) check(g, t *LeakyReLU[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k LeakyReLU[T]) Run(p rev.Pass[LeakyReLU[T]]) error {
+	return leakyReLUCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// leakyReLUCall makes a pass of a *LeakyReLU.
+//
+//go:noinline
+func leakyReLUCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return leakyReLURunForward((*LeakyReLU[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return leakyReLURunForward((*LeakyReLU[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return leakyReLURunForward((*LeakyReLU[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return leakyReLURunInverse((*LeakyReLU[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return leakyReLURunInverse((*LeakyReLU[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return leakyReLURunInverse((*LeakyReLU[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return leakyReLURunAdjoint((*LeakyReLU[float64])(k), (*LeakyReLU[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return leakyReLURunAdjoint((*LeakyReLU[float32])(k), (*LeakyReLU[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return leakyReLURunAdjoint((*LeakyReLU[fixed.Q43])(k), (*LeakyReLU[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return leakyReLURunTangent((*LeakyReLU[float64])(k), (*LeakyReLU[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return leakyReLURunTangent((*LeakyReLU[float32])(k), (*LeakyReLU[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return leakyReLURunTangent((*LeakyReLU[fixed.Q43])(k), (*LeakyReLU[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return leakyReLURunAdjointTangent((*LeakyReLU[float64])(k), (*LeakyReLU[float64])(g), (*LeakyReLU[float64])(t), (*LeakyReLU[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return leakyReLURunAdjointTangent((*LeakyReLU[float32])(k), (*LeakyReLU[float32])(g), (*LeakyReLU[float32])(t), (*LeakyReLU[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return leakyReLURunAdjointTangent((*LeakyReLU[fixed.Q43])(k), (*LeakyReLU[fixed.Q43])(g), (*LeakyReLU[fixed.Q43])(t), (*LeakyReLU[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return leakyReLURun((*LeakyReLU[float64])(k), (*rev.Pass[LeakyReLU[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return leakyReLURun((*LeakyReLU[float32])(k), (*rev.Pass[LeakyReLU[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return leakyReLURun((*LeakyReLU[fixed.Q43])(k), (*rev.Pass[LeakyReLU[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func leakyReLURunForward[T rev.Real](k *LeakyReLU[T]) error {
+	leakyReLUCheck(k, nil, nil)
+	return leakyReLURun(k, &rev.Pass[LeakyReLU[T]]{})
+}
+
+func leakyReLURunInverse[T rev.Real](k *LeakyReLU[T]) error {
+	leakyReLUCheck(k, nil, nil)
+	return leakyReLURun(k, &rev.Pass[LeakyReLU[T]]{Back: true})
+}
+
+func leakyReLURunAdjoint[T rev.Real](k, g *LeakyReLU[T]) error {
+	leakyReLUCheck(k, g, nil)
+	return leakyReLURun(k, &rev.Pass[LeakyReLU[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func leakyReLURunTangent[T rev.Real](k, t *LeakyReLU[T]) error {
+	leakyReLUCheck(k, nil, t)
+	return leakyReLURun(k, &rev.Pass[LeakyReLU[T]]{Tangent: true, T: *t})
+}
+
+func leakyReLURunAdjointTangent[T rev.Real](k, g, t, gt *LeakyReLU[T]) error {
+	rev.Check(k, g, t, gt)
+	return leakyReLURun(k, &rev.Pass[LeakyReLU[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// leakyReLUCheck is rev.Check for a pass without second derivatives.
+func leakyReLUCheck[T rev.Real](k, g, t *LeakyReLU[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -690,32 +1857,108 @@ func NewLogSumExp(out *float64, x *mat.VecDense) LogSumExp[float64] {
 }
 
 // Forward computes Out += log Σ_i exp(x_i).
-func (k LogSumExp[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[LogSumExp[T]]{}) }
+func (k LogSumExp[T]) Forward() {
+	_ = logSumExpCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= log Σ_i exp(x_i).
-func (k LogSumExp[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[LogSumExp[T]]{Back: true}) }
+func (k LogSumExp[T]) Inverse() {
+	_ = logSumExpCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= log Σ_i exp(x_i) and x̄ += Ōut·p.
 func (k LogSumExp[T]) Adjoint(g LogSumExp[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[LogSumExp[T]]{Back: true, Adjoint: true, G: g})
+	_ = logSumExpCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += log Σ_i exp(x_i) and Ȯut += τ = Σ p_i·ẋ_i.
 func (k LogSumExp[T]) Tangent(t LogSumExp[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[LogSumExp[T]]{Tangent: true, T: t})
+	_ = logSumExpCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= τ = Σ p_i·ẋ_i and ġx_i += p_i·(ġOut +
 // Ōut·(ẋ_i - τ)).
 func (k LogSumExp[T]) AdjointTangent(g, t, gt LogSumExp[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[LogSumExp[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = logSumExpCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *LogSumExp[T]) check(g, t *LogSumExp[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k LogSumExp[T]) Run(p rev.Pass[LogSumExp[T]]) error {
+	return logSumExpCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// logSumExpCall makes a pass of a *LogSumExp.
+//
+//go:noinline
+func logSumExpCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return logSumExpRunForward((*LogSumExp[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return logSumExpRunForward((*LogSumExp[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return logSumExpRunForward((*LogSumExp[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return logSumExpRunInverse((*LogSumExp[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return logSumExpRunInverse((*LogSumExp[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return logSumExpRunInverse((*LogSumExp[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return logSumExpRunAdjoint((*LogSumExp[float64])(k), (*LogSumExp[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return logSumExpRunAdjoint((*LogSumExp[float32])(k), (*LogSumExp[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return logSumExpRunAdjoint((*LogSumExp[fixed.Q43])(k), (*LogSumExp[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return logSumExpRunTangent((*LogSumExp[float64])(k), (*LogSumExp[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return logSumExpRunTangent((*LogSumExp[float32])(k), (*LogSumExp[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return logSumExpRunTangent((*LogSumExp[fixed.Q43])(k), (*LogSumExp[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return logSumExpRunAdjointTangent((*LogSumExp[float64])(k), (*LogSumExp[float64])(g), (*LogSumExp[float64])(t), (*LogSumExp[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return logSumExpRunAdjointTangent((*LogSumExp[float32])(k), (*LogSumExp[float32])(g), (*LogSumExp[float32])(t), (*LogSumExp[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return logSumExpRunAdjointTangent((*LogSumExp[fixed.Q43])(k), (*LogSumExp[fixed.Q43])(g), (*LogSumExp[fixed.Q43])(t), (*LogSumExp[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return logSumExpRun((*LogSumExp[float64])(k), (*rev.Pass[LogSumExp[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return logSumExpRun((*LogSumExp[float32])(k), (*rev.Pass[LogSumExp[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return logSumExpRun((*LogSumExp[fixed.Q43])(k), (*rev.Pass[LogSumExp[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func logSumExpRunForward[T rev.Real](k *LogSumExp[T]) error {
+	logSumExpCheck(k, nil, nil)
+	return logSumExpRun(k, &rev.Pass[LogSumExp[T]]{})
+}
+
+func logSumExpRunInverse[T rev.Real](k *LogSumExp[T]) error {
+	logSumExpCheck(k, nil, nil)
+	return logSumExpRun(k, &rev.Pass[LogSumExp[T]]{Back: true})
+}
+
+func logSumExpRunAdjoint[T rev.Real](k, g *LogSumExp[T]) error {
+	logSumExpCheck(k, g, nil)
+	return logSumExpRun(k, &rev.Pass[LogSumExp[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func logSumExpRunTangent[T rev.Real](k, t *LogSumExp[T]) error {
+	logSumExpCheck(k, nil, t)
+	return logSumExpRun(k, &rev.Pass[LogSumExp[T]]{Tangent: true, T: *t})
+}
+
+func logSumExpRunAdjointTangent[T rev.Real](k, g, t, gt *LogSumExp[T]) error {
+	rev.Check(k, g, t, gt)
+	return logSumExpRun(k, &rev.Pass[LogSumExp[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// logSumExpCheck is rev.Check for a pass without second derivatives.
+func logSumExpCheck[T rev.Real](k, g, t *LogSumExp[T]) {
 	dimn := k.X.N
 	k0, k1 := rev.NumberExtent(k.Out, true), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -739,35 +1982,108 @@ func NewLogSumExpRows(y *mat.VecDense, x *mat.Dense) LogSumExpRows[float64] {
 }
 
 // Forward computes y_i += log Σ_j exp(X_ij).
-func (k LogSumExpRows[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[LogSumExpRows[T]]{}) }
+func (k LogSumExpRows[T]) Forward() {
+	_ = logSumExpRowsCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= log Σ_j exp(X_ij).
 func (k LogSumExpRows[T]) Inverse() {
-	k.check(nil, nil)
-	_ = k.Run(rev.Pass[LogSumExpRows[T]]{Back: true})
+	_ = logSumExpRowsCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes y_i -= log Σ_j exp(X_ij), and adds the gradient to the cotangent of X.
 func (k LogSumExpRows[T]) Adjoint(g LogSumExpRows[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[LogSumExpRows[T]]{Back: true, Adjoint: true, G: g})
+	_ = logSumExpRowsCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += log Σ_j exp(X_ij), and adds the derivative to the tangent of Y.
 func (k LogSumExpRows[T]) Tangent(t LogSumExpRows[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[LogSumExpRows[T]]{Tangent: true, T: t})
+	_ = logSumExpRowsCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt.
 func (k LogSumExpRows[T]) AdjointTangent(g, t, gt LogSumExpRows[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[LogSumExpRows[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = logSumExpRowsCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *LogSumExpRows[T]) check(g, t *LogSumExpRows[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k LogSumExpRows[T]) Run(p rev.Pass[LogSumExpRows[T]]) error {
+	return logSumExpRowsCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// logSumExpRowsCall makes a pass of a *LogSumExpRows.
+//
+//go:noinline
+func logSumExpRowsCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return logSumExpRowsRunForward((*LogSumExpRows[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return logSumExpRowsRunForward((*LogSumExpRows[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return logSumExpRowsRunForward((*LogSumExpRows[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return logSumExpRowsRunInverse((*LogSumExpRows[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return logSumExpRowsRunInverse((*LogSumExpRows[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return logSumExpRowsRunInverse((*LogSumExpRows[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return logSumExpRowsRunAdjoint((*LogSumExpRows[float64])(k), (*LogSumExpRows[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return logSumExpRowsRunAdjoint((*LogSumExpRows[float32])(k), (*LogSumExpRows[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return logSumExpRowsRunAdjoint((*LogSumExpRows[fixed.Q43])(k), (*LogSumExpRows[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return logSumExpRowsRunTangent((*LogSumExpRows[float64])(k), (*LogSumExpRows[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return logSumExpRowsRunTangent((*LogSumExpRows[float32])(k), (*LogSumExpRows[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return logSumExpRowsRunTangent((*LogSumExpRows[fixed.Q43])(k), (*LogSumExpRows[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return logSumExpRowsRunAdjointTangent((*LogSumExpRows[float64])(k), (*LogSumExpRows[float64])(g), (*LogSumExpRows[float64])(t), (*LogSumExpRows[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return logSumExpRowsRunAdjointTangent((*LogSumExpRows[float32])(k), (*LogSumExpRows[float32])(g), (*LogSumExpRows[float32])(t), (*LogSumExpRows[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return logSumExpRowsRunAdjointTangent((*LogSumExpRows[fixed.Q43])(k), (*LogSumExpRows[fixed.Q43])(g), (*LogSumExpRows[fixed.Q43])(t), (*LogSumExpRows[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return logSumExpRowsRun((*LogSumExpRows[float64])(k), (*rev.Pass[LogSumExpRows[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return logSumExpRowsRun((*LogSumExpRows[float32])(k), (*rev.Pass[LogSumExpRows[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return logSumExpRowsRun((*LogSumExpRows[fixed.Q43])(k), (*rev.Pass[LogSumExpRows[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func logSumExpRowsRunForward[T rev.Real](k *LogSumExpRows[T]) error {
+	logSumExpRowsCheck(k, nil, nil)
+	return logSumExpRowsRun(k, &rev.Pass[LogSumExpRows[T]]{})
+}
+
+func logSumExpRowsRunInverse[T rev.Real](k *LogSumExpRows[T]) error {
+	logSumExpRowsCheck(k, nil, nil)
+	return logSumExpRowsRun(k, &rev.Pass[LogSumExpRows[T]]{Back: true})
+}
+
+func logSumExpRowsRunAdjoint[T rev.Real](k, g *LogSumExpRows[T]) error {
+	logSumExpRowsCheck(k, g, nil)
+	return logSumExpRowsRun(k, &rev.Pass[LogSumExpRows[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func logSumExpRowsRunTangent[T rev.Real](k, t *LogSumExpRows[T]) error {
+	logSumExpRowsCheck(k, nil, t)
+	return logSumExpRowsRun(k, &rev.Pass[LogSumExpRows[T]]{Tangent: true, T: *t})
+}
+
+func logSumExpRowsRunAdjointTangent[T rev.Real](k, g, t, gt *LogSumExpRows[T]) error {
+	rev.Check(k, g, t, gt)
+	return logSumExpRowsRun(k, &rev.Pass[LogSumExpRows[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// logSumExpRowsCheck is rev.Check for a pass without second derivatives.
+func logSumExpRowsCheck[T rev.Real](k, g, t *LogSumExpRows[T]) {
 	dimn := k.Y.N
 	dimc := k.X.Cols
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.MatrixExtent(&k.X, dimn, dimc, false)
@@ -786,90 +2102,312 @@ func (k *LogSumExpRows[T]) check(g, t *LogSumExpRows[T]) {
 }
 
 // Forward computes Y_c(i, j) += max_{u, v} X_c(i·s+u-p, j·s'+v-p').
-func (k MaxPool[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[MaxPool[T]]{}) }
+func (k MaxPool[T]) Forward() {
+	_ = maxPoolCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Y_c(i, j) -= max_{u, v} X_c(i·s+u-p, j·s'+v-p').
 func (k MaxPool[T]) Inverse() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[MaxPool[T]]{Back: true})
+	_ = maxPoolCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes Y_c(i, j) -= max_{u, v} X_c(i·s+u-p, j·s'+v-p') and x̄_m += ȳ_p.
 func (k MaxPool[T]) Adjoint(g MaxPool[T]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[MaxPool[T]]{Back: true, Adjoint: true, G: g})
+	_ = maxPoolCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Y_c(i, j) += max_{u, v} X_c(i·s+u-p, j·s'+v-p') and ẏ_p += ẋ_m.
 func (k MaxPool[T]) Tangent(t MaxPool[T]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[MaxPool[T]]{Tangent: true, T: t})
+	_ = maxPoolCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ_p -= ẋ_m and ġx_m += ġy_p.
 func (k MaxPool[T]) AdjointTangent(g, t, gt MaxPool[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[MaxPool[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = maxPoolCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k MaxPool[T]) Run(p rev.Pass[MaxPool[T]]) error {
+	return maxPoolCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// maxPoolCall makes a pass of a *MaxPool.
+//
+//go:noinline
+func maxPoolCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return maxPoolRunForward((*MaxPool[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return maxPoolRunForward((*MaxPool[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return maxPoolRunForward((*MaxPool[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return maxPoolRunInverse((*MaxPool[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return maxPoolRunInverse((*MaxPool[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return maxPoolRunInverse((*MaxPool[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return maxPoolRunAdjoint((*MaxPool[float64])(k), (*MaxPool[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return maxPoolRunAdjoint((*MaxPool[float32])(k), (*MaxPool[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return maxPoolRunAdjoint((*MaxPool[fixed.Q43])(k), (*MaxPool[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return maxPoolRunTangent((*MaxPool[float64])(k), (*MaxPool[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return maxPoolRunTangent((*MaxPool[float32])(k), (*MaxPool[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return maxPoolRunTangent((*MaxPool[fixed.Q43])(k), (*MaxPool[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return maxPoolRunAdjointTangent((*MaxPool[float64])(k), (*MaxPool[float64])(g), (*MaxPool[float64])(t), (*MaxPool[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return maxPoolRunAdjointTangent((*MaxPool[float32])(k), (*MaxPool[float32])(g), (*MaxPool[float32])(t), (*MaxPool[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return maxPoolRunAdjointTangent((*MaxPool[fixed.Q43])(k), (*MaxPool[fixed.Q43])(g), (*MaxPool[fixed.Q43])(t), (*MaxPool[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return maxPoolRun((*MaxPool[float64])(k), (*rev.Pass[MaxPool[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return maxPoolRun((*MaxPool[float32])(k), (*rev.Pass[MaxPool[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return maxPoolRun((*MaxPool[fixed.Q43])(k), (*rev.Pass[MaxPool[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func maxPoolRunForward[T rev.Real](k *MaxPool[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return maxPoolRun(k, &rev.Pass[MaxPool[T]]{})
+}
+
+func maxPoolRunInverse[T rev.Real](k *MaxPool[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return maxPoolRun(k, &rev.Pass[MaxPool[T]]{Back: true})
+}
+
+func maxPoolRunAdjoint[T rev.Real](k, g *MaxPool[T]) error {
+	rev.Check(k, g, nil, nil)
+	return maxPoolRun(k, &rev.Pass[MaxPool[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func maxPoolRunTangent[T rev.Real](k, t *MaxPool[T]) error {
+	rev.Check(k, nil, t, nil)
+	return maxPoolRun(k, &rev.Pass[MaxPool[T]]{Tangent: true, T: *t})
+}
+
+func maxPoolRunAdjointTangent[T rev.Real](k, g, t, gt *MaxPool[T]) error {
+	rev.Check(k, g, t, gt)
+	return maxPoolRun(k, &rev.Pass[MaxPool[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // Forward computes Y_c(i, j) += Σ_u Σ_v X_c(i·s+u-p, j·s'+v-p')/m.
-func (k MeanPool[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[MeanPool[T]]{}) }
+func (k MeanPool[T]) Forward() {
+	_ = meanPoolCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Y_c(i, j) -= Σ_u Σ_v X_c(i·s+u-p, j·s'+v-p')/m.
 func (k MeanPool[T]) Inverse() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[MeanPool[T]]{Back: true})
+	_ = meanPoolCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes Y_c(i, j) -= Σ_u Σ_v X_c(i·s+u-p, j·s'+v-p')/m and X̄_c(i·s+u-p,
 // j·s'+v-p') += Ȳ_c(i, j)/m.
 func (k MeanPool[T]) Adjoint(g MeanPool[T]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[MeanPool[T]]{Back: true, Adjoint: true, G: g})
+	_ = meanPoolCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Y_c(i, j) += Σ_u Σ_v X_c(i·s+u-p, j·s'+v-p')/m and Ẏ_c(i, j) += Σ_u
 // Σ_v Ẋ_c(i·s+u-p, j·s'+v-p')/m.
 func (k MeanPool[T]) Tangent(t MeanPool[T]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[MeanPool[T]]{Tangent: true, T: t})
+	_ = meanPoolCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ẏ_c(i, j) -= Σ_u Σ_v Ẋ_c(i·s+u-p,
 // j·s'+v-p')/m and ĠX_c(i·s+u-p, j·s'+v-p') += ĠY_c(i, j)/m.
 func (k MeanPool[T]) AdjointTangent(g, t, gt MeanPool[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[MeanPool[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = meanPoolCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k MeanPool[T]) Run(p rev.Pass[MeanPool[T]]) error {
+	return meanPoolCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// meanPoolCall makes a pass of a *MeanPool.
+//
+//go:noinline
+func meanPoolCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return meanPoolRunForward((*MeanPool[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return meanPoolRunForward((*MeanPool[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return meanPoolRunForward((*MeanPool[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return meanPoolRunInverse((*MeanPool[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return meanPoolRunInverse((*MeanPool[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return meanPoolRunInverse((*MeanPool[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return meanPoolRunAdjoint((*MeanPool[float64])(k), (*MeanPool[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return meanPoolRunAdjoint((*MeanPool[float32])(k), (*MeanPool[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return meanPoolRunAdjoint((*MeanPool[fixed.Q43])(k), (*MeanPool[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return meanPoolRunTangent((*MeanPool[float64])(k), (*MeanPool[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return meanPoolRunTangent((*MeanPool[float32])(k), (*MeanPool[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return meanPoolRunTangent((*MeanPool[fixed.Q43])(k), (*MeanPool[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return meanPoolRunAdjointTangent((*MeanPool[float64])(k), (*MeanPool[float64])(g), (*MeanPool[float64])(t), (*MeanPool[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return meanPoolRunAdjointTangent((*MeanPool[float32])(k), (*MeanPool[float32])(g), (*MeanPool[float32])(t), (*MeanPool[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return meanPoolRunAdjointTangent((*MeanPool[fixed.Q43])(k), (*MeanPool[fixed.Q43])(g), (*MeanPool[fixed.Q43])(t), (*MeanPool[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return meanPoolRun((*MeanPool[float64])(k), (*rev.Pass[MeanPool[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return meanPoolRun((*MeanPool[float32])(k), (*rev.Pass[MeanPool[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return meanPoolRun((*MeanPool[fixed.Q43])(k), (*rev.Pass[MeanPool[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func meanPoolRunForward[T rev.Real](k *MeanPool[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return meanPoolRun(k, &rev.Pass[MeanPool[T]]{})
+}
+
+func meanPoolRunInverse[T rev.Real](k *MeanPool[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return meanPoolRun(k, &rev.Pass[MeanPool[T]]{Back: true})
+}
+
+func meanPoolRunAdjoint[T rev.Real](k, g *MeanPool[T]) error {
+	rev.Check(k, g, nil, nil)
+	return meanPoolRun(k, &rev.Pass[MeanPool[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func meanPoolRunTangent[T rev.Real](k, t *MeanPool[T]) error {
+	rev.Check(k, nil, t, nil)
+	return meanPoolRun(k, &rev.Pass[MeanPool[T]]{Tangent: true, T: *t})
+}
+
+func meanPoolRunAdjointTangent[T rev.Real](k, g, t, gt *MeanPool[T]) error {
+	rev.Check(k, g, t, gt)
+	return meanPoolRun(k, &rev.Pass[MeanPool[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // Forward computes y_ij += γ_j·u_ij.
-func (k RMSNorm[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[RMSNorm[T]]{}) }
+func (k RMSNorm[T]) Forward() {
+	_ = rmsNormCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_ij -= γ_j·u_ij.
-func (k RMSNorm[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[RMSNorm[T]]{Back: true}) }
+func (k RMSNorm[T]) Inverse() {
+	_ = rmsNormCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_ij -= γ_j·u_ij, and adds the gradient to the cotangents of X and
 // Gain.
 func (k RMSNorm[T]) Adjoint(g RMSNorm[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[RMSNorm[T]]{Back: true, Adjoint: true, G: g})
+	_ = rmsNormCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_ij += γ_j·u_ij and ẏ += γ·u̇ + γ̇·u.
 func (k RMSNorm[T]) Tangent(t RMSNorm[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[RMSNorm[T]]{Tangent: true, T: t})
+	_ = rmsNormCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= γ·u̇ + γ̇·u, and adds the tangent of
 // the gradient to gt.
 func (k RMSNorm[T]) AdjointTangent(g, t, gt RMSNorm[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[RMSNorm[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = rmsNormCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *RMSNorm[T]) check(g, t *RMSNorm[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k RMSNorm[T]) Run(p rev.Pass[RMSNorm[T]]) error {
+	return rmsNormCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// rmsNormCall makes a pass of a *RMSNorm.
+//
+//go:noinline
+func rmsNormCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return rmsNormRunForward((*RMSNorm[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return rmsNormRunForward((*RMSNorm[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return rmsNormRunForward((*RMSNorm[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return rmsNormRunInverse((*RMSNorm[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return rmsNormRunInverse((*RMSNorm[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return rmsNormRunInverse((*RMSNorm[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return rmsNormRunAdjoint((*RMSNorm[float64])(k), (*RMSNorm[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return rmsNormRunAdjoint((*RMSNorm[float32])(k), (*RMSNorm[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return rmsNormRunAdjoint((*RMSNorm[fixed.Q43])(k), (*RMSNorm[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return rmsNormRunTangent((*RMSNorm[float64])(k), (*RMSNorm[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return rmsNormRunTangent((*RMSNorm[float32])(k), (*RMSNorm[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return rmsNormRunTangent((*RMSNorm[fixed.Q43])(k), (*RMSNorm[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return rmsNormRunAdjointTangent((*RMSNorm[float64])(k), (*RMSNorm[float64])(g), (*RMSNorm[float64])(t), (*RMSNorm[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return rmsNormRunAdjointTangent((*RMSNorm[float32])(k), (*RMSNorm[float32])(g), (*RMSNorm[float32])(t), (*RMSNorm[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return rmsNormRunAdjointTangent((*RMSNorm[fixed.Q43])(k), (*RMSNorm[fixed.Q43])(g), (*RMSNorm[fixed.Q43])(t), (*RMSNorm[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return rmsNormRun((*RMSNorm[float64])(k), (*rev.Pass[RMSNorm[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return rmsNormRun((*RMSNorm[float32])(k), (*rev.Pass[RMSNorm[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return rmsNormRun((*RMSNorm[fixed.Q43])(k), (*rev.Pass[RMSNorm[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func rmsNormRunForward[T rev.Real](k *RMSNorm[T]) error {
+	rmsNormCheck(k, nil, nil)
+	return rmsNormRun(k, &rev.Pass[RMSNorm[T]]{})
+}
+
+func rmsNormRunInverse[T rev.Real](k *RMSNorm[T]) error {
+	rmsNormCheck(k, nil, nil)
+	return rmsNormRun(k, &rev.Pass[RMSNorm[T]]{Back: true})
+}
+
+func rmsNormRunAdjoint[T rev.Real](k, g *RMSNorm[T]) error {
+	rmsNormCheck(k, g, nil)
+	return rmsNormRun(k, &rev.Pass[RMSNorm[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func rmsNormRunTangent[T rev.Real](k, t *RMSNorm[T]) error {
+	rmsNormCheck(k, nil, t)
+	return rmsNormRun(k, &rev.Pass[RMSNorm[T]]{Tangent: true, T: *t})
+}
+
+func rmsNormRunAdjointTangent[T rev.Real](k, g, t, gt *RMSNorm[T]) error {
+	rev.Check(k, g, t, gt)
+	return rmsNormRun(k, &rev.Pass[RMSNorm[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// rmsNormCheck is rev.Check for a pass without second derivatives.
+func rmsNormCheck[T rev.Real](k, g, t *RMSNorm[T]) {
 	dimn := k.Y.Rows
 	dimc := k.Y.Cols
 	k0, k1, k2 := rev.MatrixExtent(&k.Y, dimn, dimc, false), rev.MatrixExtent(&k.X, dimn, dimc, false), rev.VectorExtent(&k.Gain, dimc, false)
@@ -894,31 +2432,107 @@ func NewReLU(y, x *mat.VecDense) ReLU[float64] {
 }
 
 // Forward computes y_i += max(x_i, 0).
-func (k ReLU[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[ReLU[T]]{}) }
+func (k ReLU[T]) Forward() {
+	_ = reLUCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= max(x_i, 0).
-func (k ReLU[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[ReLU[T]]{Back: true}) }
+func (k ReLU[T]) Inverse() {
+	_ = reLUCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= max(x_i, 0) and x̄ += s(x)·ȳ.
 func (k ReLU[T]) Adjoint(g ReLU[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[ReLU[T]]{Back: true, Adjoint: true, G: g})
+	_ = reLUCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += max(x_i, 0) and ẏ += s(x)·ẋ.
 func (k ReLU[T]) Tangent(t ReLU[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[ReLU[T]]{Tangent: true, T: t})
+	_ = reLUCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= s(x)·ẋ and ġx += s(x)·ġy.
 func (k ReLU[T]) AdjointTangent(g, t, gt ReLU[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[ReLU[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = reLUCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *ReLU[T]) check(g, t *ReLU[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k ReLU[T]) Run(p rev.Pass[ReLU[T]]) error {
+	return reLUCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// reLUCall makes a pass of a *ReLU.
+//
+//go:noinline
+func reLUCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return reLURunForward((*ReLU[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return reLURunForward((*ReLU[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return reLURunForward((*ReLU[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return reLURunInverse((*ReLU[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return reLURunInverse((*ReLU[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return reLURunInverse((*ReLU[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return reLURunAdjoint((*ReLU[float64])(k), (*ReLU[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return reLURunAdjoint((*ReLU[float32])(k), (*ReLU[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return reLURunAdjoint((*ReLU[fixed.Q43])(k), (*ReLU[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return reLURunTangent((*ReLU[float64])(k), (*ReLU[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return reLURunTangent((*ReLU[float32])(k), (*ReLU[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return reLURunTangent((*ReLU[fixed.Q43])(k), (*ReLU[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return reLURunAdjointTangent((*ReLU[float64])(k), (*ReLU[float64])(g), (*ReLU[float64])(t), (*ReLU[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return reLURunAdjointTangent((*ReLU[float32])(k), (*ReLU[float32])(g), (*ReLU[float32])(t), (*ReLU[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return reLURunAdjointTangent((*ReLU[fixed.Q43])(k), (*ReLU[fixed.Q43])(g), (*ReLU[fixed.Q43])(t), (*ReLU[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return reLURun((*ReLU[float64])(k), (*rev.Pass[ReLU[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return reLURun((*ReLU[float32])(k), (*rev.Pass[ReLU[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return reLURun((*ReLU[fixed.Q43])(k), (*rev.Pass[ReLU[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func reLURunForward[T rev.Real](k *ReLU[T]) error {
+	reLUCheck(k, nil, nil)
+	return reLURun(k, &rev.Pass[ReLU[T]]{})
+}
+
+func reLURunInverse[T rev.Real](k *ReLU[T]) error {
+	reLUCheck(k, nil, nil)
+	return reLURun(k, &rev.Pass[ReLU[T]]{Back: true})
+}
+
+func reLURunAdjoint[T rev.Real](k, g *ReLU[T]) error {
+	reLUCheck(k, g, nil)
+	return reLURun(k, &rev.Pass[ReLU[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func reLURunTangent[T rev.Real](k, t *ReLU[T]) error {
+	reLUCheck(k, nil, t)
+	return reLURun(k, &rev.Pass[ReLU[T]]{Tangent: true, T: *t})
+}
+
+func reLURunAdjointTangent[T rev.Real](k, g, t, gt *ReLU[T]) error {
+	rev.Check(k, g, t, gt)
+	return reLURun(k, &rev.Pass[ReLU[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// reLUCheck is rev.Check for a pass without second derivatives.
+func reLUCheck[T rev.Real](k, g, t *ReLU[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -941,32 +2555,108 @@ func NewSiLU(y, x *mat.VecDense) SiLU[float64] {
 }
 
 // Forward computes y_i += x_i·σ(x_i).
-func (k SiLU[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[SiLU[T]]{}) }
+func (k SiLU[T]) Forward() {
+	_ = siLUCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= x_i·σ(x_i).
-func (k SiLU[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[SiLU[T]]{Back: true}) }
+func (k SiLU[T]) Inverse() {
+	_ = siLUCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= x_i·σ(x_i) and x̄ += f′·ȳ.
 func (k SiLU[T]) Adjoint(g SiLU[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[SiLU[T]]{Back: true, Adjoint: true, G: g})
+	_ = siLUCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += x_i·σ(x_i) and ẏ += f′·ẋ.
 func (k SiLU[T]) Tangent(t SiLU[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[SiLU[T]]{Tangent: true, T: t})
+	_ = siLUCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= f′·ẋ and ġx += f′·ġy + σ′·(2 + x·(1 -
 // 2σ(x)))·ẋ·ȳ.
 func (k SiLU[T]) AdjointTangent(g, t, gt SiLU[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[SiLU[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = siLUCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *SiLU[T]) check(g, t *SiLU[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k SiLU[T]) Run(p rev.Pass[SiLU[T]]) error {
+	return siLUCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// siLUCall makes a pass of a *SiLU.
+//
+//go:noinline
+func siLUCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return siLURunForward((*SiLU[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return siLURunForward((*SiLU[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return siLURunForward((*SiLU[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return siLURunInverse((*SiLU[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return siLURunInverse((*SiLU[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return siLURunInverse((*SiLU[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return siLURunAdjoint((*SiLU[float64])(k), (*SiLU[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return siLURunAdjoint((*SiLU[float32])(k), (*SiLU[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return siLURunAdjoint((*SiLU[fixed.Q43])(k), (*SiLU[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return siLURunTangent((*SiLU[float64])(k), (*SiLU[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return siLURunTangent((*SiLU[float32])(k), (*SiLU[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return siLURunTangent((*SiLU[fixed.Q43])(k), (*SiLU[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return siLURunAdjointTangent((*SiLU[float64])(k), (*SiLU[float64])(g), (*SiLU[float64])(t), (*SiLU[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return siLURunAdjointTangent((*SiLU[float32])(k), (*SiLU[float32])(g), (*SiLU[float32])(t), (*SiLU[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return siLURunAdjointTangent((*SiLU[fixed.Q43])(k), (*SiLU[fixed.Q43])(g), (*SiLU[fixed.Q43])(t), (*SiLU[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return siLURun((*SiLU[float64])(k), (*rev.Pass[SiLU[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return siLURun((*SiLU[float32])(k), (*rev.Pass[SiLU[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return siLURun((*SiLU[fixed.Q43])(k), (*rev.Pass[SiLU[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func siLURunForward[T rev.Real](k *SiLU[T]) error {
+	siLUCheck(k, nil, nil)
+	return siLURun(k, &rev.Pass[SiLU[T]]{})
+}
+
+func siLURunInverse[T rev.Real](k *SiLU[T]) error {
+	siLUCheck(k, nil, nil)
+	return siLURun(k, &rev.Pass[SiLU[T]]{Back: true})
+}
+
+func siLURunAdjoint[T rev.Real](k, g *SiLU[T]) error {
+	siLUCheck(k, g, nil)
+	return siLURun(k, &rev.Pass[SiLU[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func siLURunTangent[T rev.Real](k, t *SiLU[T]) error {
+	siLUCheck(k, nil, t)
+	return siLURun(k, &rev.Pass[SiLU[T]]{Tangent: true, T: *t})
+}
+
+func siLURunAdjointTangent[T rev.Real](k, g, t, gt *SiLU[T]) error {
+	rev.Check(k, g, t, gt)
+	return siLURun(k, &rev.Pass[SiLU[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// siLUCheck is rev.Check for a pass without second derivatives.
+func siLUCheck[T rev.Real](k, g, t *SiLU[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -990,32 +2680,108 @@ func NewSigmoid(y, x *mat.VecDense) Sigmoid[float64] {
 }
 
 // Forward computes y_i += σ(x_i).
-func (k Sigmoid[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Sigmoid[T]]{}) }
+func (k Sigmoid[T]) Forward() {
+	_ = sigmoidCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= σ(x_i).
-func (k Sigmoid[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Sigmoid[T]]{Back: true}) }
+func (k Sigmoid[T]) Inverse() {
+	_ = sigmoidCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= σ(x_i) and x̄ += σ′(x)·ȳ.
 func (k Sigmoid[T]) Adjoint(g Sigmoid[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Sigmoid[T]]{Back: true, Adjoint: true, G: g})
+	_ = sigmoidCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += σ(x_i) and ẏ += σ′(x)·ẋ.
 func (k Sigmoid[T]) Tangent(t Sigmoid[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Sigmoid[T]]{Tangent: true, T: t})
+	_ = sigmoidCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= σ′(x)·ẋ and ġx += σ′(x)·ġy + σ′(x)·(1 -
 // 2σ(x))·ẋ·ȳ.
 func (k Sigmoid[T]) AdjointTangent(g, t, gt Sigmoid[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Sigmoid[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = sigmoidCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Sigmoid[T]) check(g, t *Sigmoid[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Sigmoid[T]) Run(p rev.Pass[Sigmoid[T]]) error {
+	return sigmoidCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// sigmoidCall makes a pass of a *Sigmoid.
+//
+//go:noinline
+func sigmoidCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return sigmoidRunForward((*Sigmoid[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return sigmoidRunForward((*Sigmoid[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return sigmoidRunForward((*Sigmoid[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return sigmoidRunInverse((*Sigmoid[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return sigmoidRunInverse((*Sigmoid[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return sigmoidRunInverse((*Sigmoid[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return sigmoidRunAdjoint((*Sigmoid[float64])(k), (*Sigmoid[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return sigmoidRunAdjoint((*Sigmoid[float32])(k), (*Sigmoid[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return sigmoidRunAdjoint((*Sigmoid[fixed.Q43])(k), (*Sigmoid[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return sigmoidRunTangent((*Sigmoid[float64])(k), (*Sigmoid[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return sigmoidRunTangent((*Sigmoid[float32])(k), (*Sigmoid[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return sigmoidRunTangent((*Sigmoid[fixed.Q43])(k), (*Sigmoid[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return sigmoidRunAdjointTangent((*Sigmoid[float64])(k), (*Sigmoid[float64])(g), (*Sigmoid[float64])(t), (*Sigmoid[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return sigmoidRunAdjointTangent((*Sigmoid[float32])(k), (*Sigmoid[float32])(g), (*Sigmoid[float32])(t), (*Sigmoid[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return sigmoidRunAdjointTangent((*Sigmoid[fixed.Q43])(k), (*Sigmoid[fixed.Q43])(g), (*Sigmoid[fixed.Q43])(t), (*Sigmoid[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return sigmoidRun((*Sigmoid[float64])(k), (*rev.Pass[Sigmoid[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return sigmoidRun((*Sigmoid[float32])(k), (*rev.Pass[Sigmoid[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return sigmoidRun((*Sigmoid[fixed.Q43])(k), (*rev.Pass[Sigmoid[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func sigmoidRunForward[T rev.Real](k *Sigmoid[T]) error {
+	sigmoidCheck(k, nil, nil)
+	return sigmoidRun(k, &rev.Pass[Sigmoid[T]]{})
+}
+
+func sigmoidRunInverse[T rev.Real](k *Sigmoid[T]) error {
+	sigmoidCheck(k, nil, nil)
+	return sigmoidRun(k, &rev.Pass[Sigmoid[T]]{Back: true})
+}
+
+func sigmoidRunAdjoint[T rev.Real](k, g *Sigmoid[T]) error {
+	sigmoidCheck(k, g, nil)
+	return sigmoidRun(k, &rev.Pass[Sigmoid[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func sigmoidRunTangent[T rev.Real](k, t *Sigmoid[T]) error {
+	sigmoidCheck(k, nil, t)
+	return sigmoidRun(k, &rev.Pass[Sigmoid[T]]{Tangent: true, T: *t})
+}
+
+func sigmoidRunAdjointTangent[T rev.Real](k, g, t, gt *Sigmoid[T]) error {
+	rev.Check(k, g, t, gt)
+	return sigmoidRun(k, &rev.Pass[Sigmoid[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// sigmoidCheck is rev.Check for a pass without second derivatives.
+func sigmoidCheck[T rev.Real](k, g, t *Sigmoid[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -1039,32 +2805,108 @@ func NewSoftmax(y, x *mat.VecDense) Softmax[float64] {
 }
 
 // Forward computes Y += p.
-func (k Softmax[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Softmax[T]]{}) }
+func (k Softmax[T]) Forward() {
+	_ = softmaxCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Y -= p.
-func (k Softmax[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Softmax[T]]{Back: true}) }
+func (k Softmax[T]) Inverse() {
+	_ = softmaxCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Y -= p and x̄_i += p_i·(ȳ_i - d).
 func (k Softmax[T]) Adjoint(g Softmax[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Softmax[T]]{Back: true, Adjoint: true, G: g})
+	_ = softmaxCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Y += p and ẏ_i += ṗ_i = p_i·(ẋ_i - r).
 func (k Softmax[T]) Tangent(t Softmax[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Softmax[T]]{Tangent: true, T: t})
+	_ = softmaxCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ_i -= ṗ_i = p_i·(ẋ_i - r) and ġx_i +=
 // p_i·(ġy_i - e) + ṗ_i·(ȳ_i - d).
 func (k Softmax[T]) AdjointTangent(g, t, gt Softmax[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Softmax[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = softmaxCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Softmax[T]) check(g, t *Softmax[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Softmax[T]) Run(p rev.Pass[Softmax[T]]) error {
+	return softmaxCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// softmaxCall makes a pass of a *Softmax.
+//
+//go:noinline
+func softmaxCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return softmaxRunForward((*Softmax[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return softmaxRunForward((*Softmax[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return softmaxRunForward((*Softmax[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return softmaxRunInverse((*Softmax[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return softmaxRunInverse((*Softmax[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return softmaxRunInverse((*Softmax[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return softmaxRunAdjoint((*Softmax[float64])(k), (*Softmax[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return softmaxRunAdjoint((*Softmax[float32])(k), (*Softmax[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return softmaxRunAdjoint((*Softmax[fixed.Q43])(k), (*Softmax[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return softmaxRunTangent((*Softmax[float64])(k), (*Softmax[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return softmaxRunTangent((*Softmax[float32])(k), (*Softmax[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return softmaxRunTangent((*Softmax[fixed.Q43])(k), (*Softmax[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return softmaxRunAdjointTangent((*Softmax[float64])(k), (*Softmax[float64])(g), (*Softmax[float64])(t), (*Softmax[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return softmaxRunAdjointTangent((*Softmax[float32])(k), (*Softmax[float32])(g), (*Softmax[float32])(t), (*Softmax[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return softmaxRunAdjointTangent((*Softmax[fixed.Q43])(k), (*Softmax[fixed.Q43])(g), (*Softmax[fixed.Q43])(t), (*Softmax[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return softmaxRun((*Softmax[float64])(k), (*rev.Pass[Softmax[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return softmaxRun((*Softmax[float32])(k), (*rev.Pass[Softmax[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return softmaxRun((*Softmax[fixed.Q43])(k), (*rev.Pass[Softmax[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func softmaxRunForward[T rev.Real](k *Softmax[T]) error {
+	softmaxCheck(k, nil, nil)
+	return softmaxRun(k, &rev.Pass[Softmax[T]]{})
+}
+
+func softmaxRunInverse[T rev.Real](k *Softmax[T]) error {
+	softmaxCheck(k, nil, nil)
+	return softmaxRun(k, &rev.Pass[Softmax[T]]{Back: true})
+}
+
+func softmaxRunAdjoint[T rev.Real](k, g *Softmax[T]) error {
+	softmaxCheck(k, g, nil)
+	return softmaxRun(k, &rev.Pass[Softmax[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func softmaxRunTangent[T rev.Real](k, t *Softmax[T]) error {
+	softmaxCheck(k, nil, t)
+	return softmaxRun(k, &rev.Pass[Softmax[T]]{Tangent: true, T: *t})
+}
+
+func softmaxRunAdjointTangent[T rev.Real](k, g, t, gt *Softmax[T]) error {
+	rev.Check(k, g, t, gt)
+	return softmaxRun(k, &rev.Pass[Softmax[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// softmaxCheck is rev.Check for a pass without second derivatives.
+func softmaxCheck[T rev.Real](k, g, t *Softmax[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -1088,32 +2930,108 @@ func NewSoftmaxRows(y, x *mat.Dense) SoftmaxRows[float64] {
 }
 
 // Forward computes Y_i += softmax(X_i).
-func (k SoftmaxRows[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[SoftmaxRows[T]]{}) }
+func (k SoftmaxRows[T]) Forward() {
+	_ = softmaxRowsCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Y_i -= softmax(X_i).
-func (k SoftmaxRows[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[SoftmaxRows[T]]{Back: true}) }
+func (k SoftmaxRows[T]) Inverse() {
+	_ = softmaxRowsCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Y_i -= softmax(X_i), and adds the gradient to the cotangent of X.
 func (k SoftmaxRows[T]) Adjoint(g SoftmaxRows[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[SoftmaxRows[T]]{Back: true, Adjoint: true, G: g})
+	_ = softmaxRowsCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Y_i += softmax(X_i), and adds the derivative to the tangent of Y.
 func (k SoftmaxRows[T]) Tangent(t SoftmaxRows[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[SoftmaxRows[T]]{Tangent: true, T: t})
+	_ = softmaxRowsCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
 // tangent of the gradient to gt.
 func (k SoftmaxRows[T]) AdjointTangent(g, t, gt SoftmaxRows[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[SoftmaxRows[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = softmaxRowsCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *SoftmaxRows[T]) check(g, t *SoftmaxRows[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k SoftmaxRows[T]) Run(p rev.Pass[SoftmaxRows[T]]) error {
+	return softmaxRowsCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// softmaxRowsCall makes a pass of a *SoftmaxRows.
+//
+//go:noinline
+func softmaxRowsCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return softmaxRowsRunForward((*SoftmaxRows[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return softmaxRowsRunForward((*SoftmaxRows[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return softmaxRowsRunForward((*SoftmaxRows[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return softmaxRowsRunInverse((*SoftmaxRows[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return softmaxRowsRunInverse((*SoftmaxRows[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return softmaxRowsRunInverse((*SoftmaxRows[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return softmaxRowsRunAdjoint((*SoftmaxRows[float64])(k), (*SoftmaxRows[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return softmaxRowsRunAdjoint((*SoftmaxRows[float32])(k), (*SoftmaxRows[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return softmaxRowsRunAdjoint((*SoftmaxRows[fixed.Q43])(k), (*SoftmaxRows[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return softmaxRowsRunTangent((*SoftmaxRows[float64])(k), (*SoftmaxRows[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return softmaxRowsRunTangent((*SoftmaxRows[float32])(k), (*SoftmaxRows[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return softmaxRowsRunTangent((*SoftmaxRows[fixed.Q43])(k), (*SoftmaxRows[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return softmaxRowsRunAdjointTangent((*SoftmaxRows[float64])(k), (*SoftmaxRows[float64])(g), (*SoftmaxRows[float64])(t), (*SoftmaxRows[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return softmaxRowsRunAdjointTangent((*SoftmaxRows[float32])(k), (*SoftmaxRows[float32])(g), (*SoftmaxRows[float32])(t), (*SoftmaxRows[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return softmaxRowsRunAdjointTangent((*SoftmaxRows[fixed.Q43])(k), (*SoftmaxRows[fixed.Q43])(g), (*SoftmaxRows[fixed.Q43])(t), (*SoftmaxRows[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return softmaxRowsRun((*SoftmaxRows[float64])(k), (*rev.Pass[SoftmaxRows[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return softmaxRowsRun((*SoftmaxRows[float32])(k), (*rev.Pass[SoftmaxRows[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return softmaxRowsRun((*SoftmaxRows[fixed.Q43])(k), (*rev.Pass[SoftmaxRows[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func softmaxRowsRunForward[T rev.Real](k *SoftmaxRows[T]) error {
+	softmaxRowsCheck(k, nil, nil)
+	return softmaxRowsRun(k, &rev.Pass[SoftmaxRows[T]]{})
+}
+
+func softmaxRowsRunInverse[T rev.Real](k *SoftmaxRows[T]) error {
+	softmaxRowsCheck(k, nil, nil)
+	return softmaxRowsRun(k, &rev.Pass[SoftmaxRows[T]]{Back: true})
+}
+
+func softmaxRowsRunAdjoint[T rev.Real](k, g *SoftmaxRows[T]) error {
+	softmaxRowsCheck(k, g, nil)
+	return softmaxRowsRun(k, &rev.Pass[SoftmaxRows[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func softmaxRowsRunTangent[T rev.Real](k, t *SoftmaxRows[T]) error {
+	softmaxRowsCheck(k, nil, t)
+	return softmaxRowsRun(k, &rev.Pass[SoftmaxRows[T]]{Tangent: true, T: *t})
+}
+
+func softmaxRowsRunAdjointTangent[T rev.Real](k, g, t, gt *SoftmaxRows[T]) error {
+	rev.Check(k, g, t, gt)
+	return softmaxRowsRun(k, &rev.Pass[SoftmaxRows[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// softmaxRowsCheck is rev.Check for a pass without second derivatives.
+func softmaxRowsCheck[T rev.Real](k, g, t *SoftmaxRows[T]) {
 	dimn := k.Y.Rows
 	dimc := k.Y.Cols
 	k0, k1 := rev.MatrixExtent(&k.Y, dimn, dimc, false), rev.MatrixExtent(&k.X, dimn, dimc, false)
@@ -1138,32 +3056,108 @@ func NewSoftplus(y, x *mat.VecDense) Softplus[float64] {
 }
 
 // Forward computes y_i += log(1 + exp(x_i)).
-func (k Softplus[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Softplus[T]]{}) }
+func (k Softplus[T]) Forward() {
+	_ = softplusCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= log(1 + exp(x_i)).
-func (k Softplus[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Softplus[T]]{Back: true}) }
+func (k Softplus[T]) Inverse() {
+	_ = softplusCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= log(1 + exp(x_i)) and x̄ += σ(x)·ȳ.
 func (k Softplus[T]) Adjoint(g Softplus[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Softplus[T]]{Back: true, Adjoint: true, G: g})
+	_ = softplusCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += log(1 + exp(x_i)) and ẏ += σ(x)·ẋ.
 func (k Softplus[T]) Tangent(t Softplus[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Softplus[T]]{Tangent: true, T: t})
+	_ = softplusCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= σ(x)·ẋ and ġx += σ(x)·ġy +
 // σ(x)·σ(-x)·ẋ·ȳ.
 func (k Softplus[T]) AdjointTangent(g, t, gt Softplus[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Softplus[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = softplusCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Softplus[T]) check(g, t *Softplus[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Softplus[T]) Run(p rev.Pass[Softplus[T]]) error {
+	return softplusCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// softplusCall makes a pass of a *Softplus.
+//
+//go:noinline
+func softplusCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return softplusRunForward((*Softplus[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return softplusRunForward((*Softplus[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return softplusRunForward((*Softplus[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return softplusRunInverse((*Softplus[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return softplusRunInverse((*Softplus[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return softplusRunInverse((*Softplus[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return softplusRunAdjoint((*Softplus[float64])(k), (*Softplus[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return softplusRunAdjoint((*Softplus[float32])(k), (*Softplus[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return softplusRunAdjoint((*Softplus[fixed.Q43])(k), (*Softplus[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return softplusRunTangent((*Softplus[float64])(k), (*Softplus[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return softplusRunTangent((*Softplus[float32])(k), (*Softplus[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return softplusRunTangent((*Softplus[fixed.Q43])(k), (*Softplus[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return softplusRunAdjointTangent((*Softplus[float64])(k), (*Softplus[float64])(g), (*Softplus[float64])(t), (*Softplus[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return softplusRunAdjointTangent((*Softplus[float32])(k), (*Softplus[float32])(g), (*Softplus[float32])(t), (*Softplus[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return softplusRunAdjointTangent((*Softplus[fixed.Q43])(k), (*Softplus[fixed.Q43])(g), (*Softplus[fixed.Q43])(t), (*Softplus[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return softplusRun((*Softplus[float64])(k), (*rev.Pass[Softplus[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return softplusRun((*Softplus[float32])(k), (*rev.Pass[Softplus[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return softplusRun((*Softplus[fixed.Q43])(k), (*rev.Pass[Softplus[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func softplusRunForward[T rev.Real](k *Softplus[T]) error {
+	softplusCheck(k, nil, nil)
+	return softplusRun(k, &rev.Pass[Softplus[T]]{})
+}
+
+func softplusRunInverse[T rev.Real](k *Softplus[T]) error {
+	softplusCheck(k, nil, nil)
+	return softplusRun(k, &rev.Pass[Softplus[T]]{Back: true})
+}
+
+func softplusRunAdjoint[T rev.Real](k, g *Softplus[T]) error {
+	softplusCheck(k, g, nil)
+	return softplusRun(k, &rev.Pass[Softplus[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func softplusRunTangent[T rev.Real](k, t *Softplus[T]) error {
+	softplusCheck(k, nil, t)
+	return softplusRun(k, &rev.Pass[Softplus[T]]{Tangent: true, T: *t})
+}
+
+func softplusRunAdjointTangent[T rev.Real](k, g, t, gt *Softplus[T]) error {
+	rev.Check(k, g, t, gt)
+	return softplusRun(k, &rev.Pass[Softplus[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// softplusCheck is rev.Check for a pass without second derivatives.
+func softplusCheck[T rev.Real](k, g, t *Softplus[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)
@@ -1187,35 +3181,108 @@ func NewSquaredError(out *float64, x, y *mat.Dense) SquaredError[float64] {
 }
 
 // Forward computes Out += Σ_ij (x_ij - y_ij)².
-func (k SquaredError[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[SquaredError[T]]{}) }
+func (k SquaredError[T]) Forward() {
+	_ = squaredErrorCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= Σ_ij (x_ij - y_ij)².
 func (k SquaredError[T]) Inverse() {
-	k.check(nil, nil)
-	_ = k.Run(rev.Pass[SquaredError[T]]{Back: true})
+	_ = squaredErrorCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes Out -= Σ_ij (x_ij - y_ij)², x̄ += 2·Ōut·r and ȳ -= 2·Ōut·r.
 func (k SquaredError[T]) Adjoint(g SquaredError[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[SquaredError[T]]{Back: true, Adjoint: true, G: g})
+	_ = squaredErrorCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += Σ_ij (x_ij - y_ij)² and Ȯut += 2·Σ r·(ẋ - ẏ).
 func (k SquaredError[T]) Tangent(t SquaredError[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[SquaredError[T]]{Tangent: true, T: t})
+	_ = squaredErrorCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= 2·Σ r·(ẋ - ẏ), ġx += 2·ġOut·r +
 // 2·Ōut·(ẋ - ẏ) and ġy -= 2·ġOut·r + 2·Ōut·(ẋ - ẏ).
 func (k SquaredError[T]) AdjointTangent(g, t, gt SquaredError[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[SquaredError[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = squaredErrorCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *SquaredError[T]) check(g, t *SquaredError[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k SquaredError[T]) Run(p rev.Pass[SquaredError[T]]) error {
+	return squaredErrorCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// squaredErrorCall makes a pass of a *SquaredError.
+//
+//go:noinline
+func squaredErrorCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return squaredErrorRunForward((*SquaredError[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return squaredErrorRunForward((*SquaredError[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return squaredErrorRunForward((*SquaredError[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return squaredErrorRunInverse((*SquaredError[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return squaredErrorRunInverse((*SquaredError[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return squaredErrorRunInverse((*SquaredError[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return squaredErrorRunAdjoint((*SquaredError[float64])(k), (*SquaredError[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return squaredErrorRunAdjoint((*SquaredError[float32])(k), (*SquaredError[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return squaredErrorRunAdjoint((*SquaredError[fixed.Q43])(k), (*SquaredError[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return squaredErrorRunTangent((*SquaredError[float64])(k), (*SquaredError[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return squaredErrorRunTangent((*SquaredError[float32])(k), (*SquaredError[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return squaredErrorRunTangent((*SquaredError[fixed.Q43])(k), (*SquaredError[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return squaredErrorRunAdjointTangent((*SquaredError[float64])(k), (*SquaredError[float64])(g), (*SquaredError[float64])(t), (*SquaredError[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return squaredErrorRunAdjointTangent((*SquaredError[float32])(k), (*SquaredError[float32])(g), (*SquaredError[float32])(t), (*SquaredError[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return squaredErrorRunAdjointTangent((*SquaredError[fixed.Q43])(k), (*SquaredError[fixed.Q43])(g), (*SquaredError[fixed.Q43])(t), (*SquaredError[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return squaredErrorRun((*SquaredError[float64])(k), (*rev.Pass[SquaredError[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return squaredErrorRun((*SquaredError[float32])(k), (*rev.Pass[SquaredError[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return squaredErrorRun((*SquaredError[fixed.Q43])(k), (*rev.Pass[SquaredError[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func squaredErrorRunForward[T rev.Real](k *SquaredError[T]) error {
+	squaredErrorCheck(k, nil, nil)
+	return squaredErrorRun(k, &rev.Pass[SquaredError[T]]{})
+}
+
+func squaredErrorRunInverse[T rev.Real](k *SquaredError[T]) error {
+	squaredErrorCheck(k, nil, nil)
+	return squaredErrorRun(k, &rev.Pass[SquaredError[T]]{Back: true})
+}
+
+func squaredErrorRunAdjoint[T rev.Real](k, g *SquaredError[T]) error {
+	squaredErrorCheck(k, g, nil)
+	return squaredErrorRun(k, &rev.Pass[SquaredError[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func squaredErrorRunTangent[T rev.Real](k, t *SquaredError[T]) error {
+	squaredErrorCheck(k, nil, t)
+	return squaredErrorRun(k, &rev.Pass[SquaredError[T]]{Tangent: true, T: *t})
+}
+
+func squaredErrorRunAdjointTangent[T rev.Real](k, g, t, gt *SquaredError[T]) error {
+	rev.Check(k, g, t, gt)
+	return squaredErrorRun(k, &rev.Pass[SquaredError[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// squaredErrorCheck is rev.Check for a pass without second derivatives.
+func squaredErrorCheck[T rev.Real](k, g, t *SquaredError[T]) {
 	dimn := k.X.Rows
 	dimc := k.X.Cols
 	k0, k1, k2 := rev.NumberExtent(k.Out, true), rev.MatrixExtent(&k.X, dimn, dimc, false), rev.MatrixExtent(&k.Y, dimn, dimc, false)
@@ -1240,32 +3307,108 @@ func NewTanh(y, x *mat.VecDense) Tanh[float64] {
 }
 
 // Forward computes y_i += tanh(x_i).
-func (k Tanh[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Tanh[T]]{}) }
+func (k Tanh[T]) Forward() {
+	_ = tanhCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes y_i -= tanh(x_i).
-func (k Tanh[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Tanh[T]]{Back: true}) }
+func (k Tanh[T]) Inverse() {
+	_ = tanhCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes y_i -= tanh(x_i) and x̄ += (1 - z²)·ȳ.
 func (k Tanh[T]) Adjoint(g Tanh[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Tanh[T]]{Back: true, Adjoint: true, G: g})
+	_ = tanhCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes y_i += tanh(x_i) and ẏ += (1 - z²)·ẋ.
 func (k Tanh[T]) Tangent(t Tanh[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Tanh[T]]{Tangent: true, T: t})
+	_ = tanhCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẏ -= (1 - z²)·ẋ and ġx += (1 - z²)·ġy -
 // 2z·(1 - z²)·ẋ·ȳ.
 func (k Tanh[T]) AdjointTangent(g, t, gt Tanh[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Tanh[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = tanhCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Tanh[T]) check(g, t *Tanh[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Tanh[T]) Run(p rev.Pass[Tanh[T]]) error {
+	return tanhCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// tanhCall makes a pass of a *Tanh.
+//
+//go:noinline
+func tanhCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return tanhRunForward((*Tanh[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return tanhRunForward((*Tanh[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return tanhRunForward((*Tanh[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return tanhRunInverse((*Tanh[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return tanhRunInverse((*Tanh[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return tanhRunInverse((*Tanh[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return tanhRunAdjoint((*Tanh[float64])(k), (*Tanh[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return tanhRunAdjoint((*Tanh[float32])(k), (*Tanh[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return tanhRunAdjoint((*Tanh[fixed.Q43])(k), (*Tanh[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return tanhRunTangent((*Tanh[float64])(k), (*Tanh[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return tanhRunTangent((*Tanh[float32])(k), (*Tanh[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return tanhRunTangent((*Tanh[fixed.Q43])(k), (*Tanh[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return tanhRunAdjointTangent((*Tanh[float64])(k), (*Tanh[float64])(g), (*Tanh[float64])(t), (*Tanh[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return tanhRunAdjointTangent((*Tanh[float32])(k), (*Tanh[float32])(g), (*Tanh[float32])(t), (*Tanh[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return tanhRunAdjointTangent((*Tanh[fixed.Q43])(k), (*Tanh[fixed.Q43])(g), (*Tanh[fixed.Q43])(t), (*Tanh[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return tanhRun((*Tanh[float64])(k), (*rev.Pass[Tanh[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return tanhRun((*Tanh[float32])(k), (*rev.Pass[Tanh[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return tanhRun((*Tanh[fixed.Q43])(k), (*rev.Pass[Tanh[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func tanhRunForward[T rev.Real](k *Tanh[T]) error {
+	tanhCheck(k, nil, nil)
+	return tanhRun(k, &rev.Pass[Tanh[T]]{})
+}
+
+func tanhRunInverse[T rev.Real](k *Tanh[T]) error {
+	tanhCheck(k, nil, nil)
+	return tanhRun(k, &rev.Pass[Tanh[T]]{Back: true})
+}
+
+func tanhRunAdjoint[T rev.Real](k, g *Tanh[T]) error {
+	tanhCheck(k, g, nil)
+	return tanhRun(k, &rev.Pass[Tanh[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func tanhRunTangent[T rev.Real](k, t *Tanh[T]) error {
+	tanhCheck(k, nil, t)
+	return tanhRun(k, &rev.Pass[Tanh[T]]{Tangent: true, T: *t})
+}
+
+func tanhRunAdjointTangent[T rev.Real](k, g, t, gt *Tanh[T]) error {
+	rev.Check(k, g, t, gt)
+	return tanhRun(k, &rev.Pass[Tanh[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// tanhCheck is rev.Check for a pass without second derivatives.
+func tanhCheck[T rev.Real](k, g, t *Tanh[T]) {
 	dimn := k.Y.N
 	k0, k1 := rev.VectorExtent(&k.Y, dimn, false), rev.VectorExtent(&k.X, dimn, false)
 	plain := k1.Apart(k0)

@@ -134,18 +134,20 @@ func (s *cgSystem[T, I]) subOuter(ga []T, lambda, x []float64) {
 	addSymmetric(ga, s.k.A, -1, lambda, x)
 }
 
-// Run implements rev.Kernel.
-func (k CG[T, I]) Run(p rev.Pass[CG[T, I]]) error {
+// cgRun is Run of CG.
+func cgRun[T rev.Float, I Index](k *CG[T, I], p *rev.Pass[CG[T, I]]) error {
 	CheckOperand[CG[T, I]](&k.A, "A")
 	s := workspace.Get[*cgSystem[T, I]]()
 	defer workspace.Put(s)
-	if err := s.setMatrix(&k); err != nil {
+	if err := s.setMatrix(k); err != nil {
 		return err
 	}
-	s.k = k
-	err := solveSystem(s, &s.solutions, p.Sign(), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
+	s.k = *k
+	err := solveSystem(s, &s.solutions, p.Sign(), cgEquation(k), cgEquation(&p.G), cgEquation(&p.T), cgEquation(&p.GT))
 	s.k = CG[T, I]{} // without the caller's storage
 	return err
 }
 
-func (k *CG[T, I]) equation() equation[T] { return equation[T]{column(k.X), k.A.Data, column(k.B)} }
+func cgEquation[T rev.Float, I Index](k *CG[T, I]) equation[T] {
+	return equation[T]{column(k.X), k.A.Data, column(k.B)}
+}

@@ -51,7 +51,9 @@ type DominantEig[T rev.Float, I Index] struct {
 	Workers int // 0 means GOMAXPROCS
 }
 
-func (k *DominantEig[T, I]) pairs() eigenpairs[T] { return eigenpairs[T]{k.Values, k.Vectors} }
+func dominantEigPairs[T rev.Float, I Index](k *DominantEig[T, I]) eigenpairs[T] {
+	return eigenpairs[T]{k.Values, k.Vectors}
+}
 
 // sparseEig is the search for the eigenpairs of a sparse matrix.
 type sparseEig[T rev.Float, I Index] struct {
@@ -79,11 +81,11 @@ func (s *sparseEig[T, I]) addGradient(u, v, du, dv []float64) {
 	}
 }
 
-// Run implements rev.Kernel.
-func (k DominantEig[T, I]) Run(p rev.Pass[DominantEig[T, I]]) error {
+// dominantEigRun is Run of DominantEig.
+func dominantEigRun[T rev.Float, I Index](k *DominantEig[T, I], p *rev.Pass[DominantEig[T, I]]) error {
 	CheckOperand[DominantEig[T, I]](&k.A, "A")
 	g, t, gt := &p.G, &p.T, &p.GT
-	pairs := countPairs[DominantEig[T, I]](k.A.Rows, k.pairs(), g.pairs(), t.pairs(), gt.pairs())
+	pairs := countPairs[DominantEig[T, I]](k.A.Rows, dominantEigPairs(k), dominantEigPairs(g), dominantEigPairs(t), dominantEigPairs(gt))
 	s := workspace.Get[*sparseEig[T, I]]()
 	s.a, s.ta, s.ga, s.dga = k.A, t.A.Data, g.A.Data, gt.A.Data
 	e := &s.eigen
@@ -97,7 +99,7 @@ func (k DominantEig[T, I]) Run(p rev.Pass[DominantEig[T, I]]) error {
 		err = e.failure(math.NaN())
 	}
 	if err == nil {
-		err = k.pairs().pass(e, g.pairs(), t.pairs(), gt.pairs(), s.ga != nil || s.dga != nil, s.ta != nil, float64(p.Sign()))
+		err = dominantEigPairs(k).pass(e, dominantEigPairs(g), dominantEigPairs(t), dominantEigPairs(gt), s.ga != nil || s.dga != nil, s.ta != nil, float64(p.Sign()))
 	}
 	s.a, s.ta, s.ga, s.dga = CSR[T, I]{}, nil, nil, nil // without the caller's storage
 	workspace.Put(s)

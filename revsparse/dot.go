@@ -35,22 +35,22 @@ type Dot[T rev.Number, I Index] struct {
 	Workers int       // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Dot[T, I]) Run(p rev.Pass[Dot[T, I]]) error {
+// dotRun is Run of Dot. It returns no error.
+func dotRun[T rev.Number, I Index](k *Dot[T, I], p *rev.Pass[Dot[T, I]]) error {
 	CheckOperand[Dot[T, I]](&k.A, "A")
 	CheckOperand[Dot[T, I]](&k.B, "B")
 	a, b, g, t, gt := k.A.Data, k.B.Data, &p.G, &p.T, &p.GT
 	if t.Out != nil {
 		var d T
 		if t.A.Data != nil {
-			d += k.pairs(t.A.Data, b, nil, nil, nil, nil, nil)
+			d += dotPairs(k, t.A.Data, b, nil, nil, nil, nil, nil)
 		}
 		if t.B.Data != nil {
-			d += k.pairs(a, t.B.Data, nil, nil, nil, nil, nil)
+			d += dotPairs(k, a, t.B.Data, nil, nil, nil, nil, nil)
 		}
 		*t.Out += number.Signed(p.Sign(), d)
 	}
-	k.pairs(nil, nil, gt.A.Data, gt.B.Data, a, b, gt.Out)
+	dotPairs(k, nil, nil, gt.A.Data, gt.B.Data, a, b, gt.Out)
 	ga, gb := gt.A.Data, gt.B.Data
 	if t.B.Data == nil {
 		ga = nil
@@ -58,18 +58,18 @@ func (k Dot[T, I]) Run(p rev.Pass[Dot[T, I]]) error {
 	if t.A.Data == nil {
 		gb = nil
 	}
-	k.pairs(nil, nil, ga, gb, t.A.Data, t.B.Data, g.Out)
+	dotPairs(k, nil, nil, ga, gb, t.A.Data, t.B.Data, g.Out)
 	if k.Out == nil {
-		k.pairs(nil, nil, g.A.Data, g.B.Data, a, b, g.Out)
+		dotPairs(k, nil, nil, g.A.Data, g.B.Data, a, b, g.Out)
 		return nil
 	}
-	*k.Out += number.Signed(p.Sign(), k.pairs(a, b, g.A.Data, g.B.Data, a, b, g.Out))
+	*k.Out += number.Signed(p.Sign(), dotPairs(k, a, b, g.A.Data, g.B.Data, a, b, g.Out))
 	return nil
 }
 
-// pairs returns Σ conj(a_ij)·b_ij, and computes ga_ij += conj(r)·y_ij and gb_ij +=
+// dotPairs returns Σ conj(a_ij)·b_ij, and computes ga_ij += conj(r)·y_ij and gb_ij +=
 // r·x_ij, for the values a and x of A, and b and y of B. Nil results are skipped.
-func (k *Dot[T, I]) pairs(a, b, ga, gb, x, y []T, r *T) T {
+func dotPairs[T rev.Number, I Index](k *Dot[T, I], a, b, ga, gb, x, y []T, r *T) T {
 	if len(k.A.Ind) == 0 || len(k.B.Ind) == 0 {
 		return 0
 	}

@@ -91,19 +91,19 @@ type logElement[T rev.Float] struct {
 	s, before, after T
 }
 
-// Run implements rev.Kernel. It returns no error. The inverse of Adjoint is the exception: it
+// logMulRun is Run of LogMul. It returns no error. The inverse of Adjoint is the exception: it
 // may return rev.ErrUnsupported.
-func (k LogMul[T, I]) Run(p rev.Pass[LogMul[T, I]]) error {
+func logMulRun[T rev.Float, I Index](k *LogMul[T, I], p *rev.Pass[LogMul[T, I]]) error {
 	CheckOperand[LogMul[T, I]](&k.A, "A")
 	g, t, gt := p.G, p.T, p.GT
 	var none LogMul[T, I]
 	if g.C.Data == nil && gt.C.Data == nil {
 		g, gt = none, none // no cotangents to compute
-	} else if !p.Back && k.lost() {
+	} else if !p.Back && logMulLost(*k) {
 		return rev.ErrUnsupported
 	}
 	w := workspace.Get[*logMul[T, I]]()
-	w.k, w.g, w.t, w.gt, w.back = k, g, t, gt, p.Back
+	w.k, w.g, w.t, w.gt, w.back = *k, g, t, gt, p.Back
 	cols, entries := k.C.Cols, len(k.A.Ind)
 	w.blocks = max(1, min((entries+k.A.Rows)*cols/logWork, mostBlocks))
 	workers := min(parallel.Workers(k.Workers), w.blocks)
@@ -129,8 +129,8 @@ func (k LogMul[T, I]) Run(p rev.Pass[LogMul[T, I]]) error {
 	return nil
 }
 
-// lost reports whether Adjoint lost a cotangent of C.
-func (k LogMul[T, I]) lost() bool {
+// logMulLost reports whether Adjoint lost a cotangent of C.
+func logMulLost[T rev.Float, I Index](k LogMul[T, I]) bool {
 	for i := range k.C.Rows {
 		from, to := k.A.Ptr[i], k.A.Ptr[i+1]
 		ind, a := k.A.Ind[from:to], k.A.Data[from:to]
@@ -240,13 +240,13 @@ func (w *logMul[T, I]) flush(s *logTile[T], count int) {
 	for n := range elements {
 		x := &elements[n]
 		x.s = T(x.top + logs[n])
-		logs[n], z[n] = float64(x.s), float64(*w.k.cell(x))
+		logs[n], z[n] = float64(x.s), float64(*logMulCell(&w.k, x))
 	}
 	keeps, partial := s.keeps[:count], s.partial[:count]
 	logstep.Steps(z, logs, keeps, partial, w.back)
 	for n := range elements {
 		x := &elements[n]
-		c := w.k.cell(x)
+		c := logMulCell(&w.k, x)
 		x.before, x.after = *c, T(z[n])
 		*c = x.after
 		if w.back {
@@ -283,15 +283,15 @@ func (w *logMul[T, I]) derivatives(s *logTile[T], n int) {
 	sigma := 0.0
 	if tangent && !zero {
 		for q, y := range e {
-			sigma += float64(y * w.t.term(x, q, w.k.A.Ind))
+			sigma += float64(y * logMulTerm(&w.t, x, q, w.k.A.Ind))
 		}
 		sigma = float64(sigma * v)
 	}
-	before, after := logstep.Tangent(w.t.cell(x), kept, sigma, w.back)
+	before, after := logstep.Tangent(logMulCell(&w.t, x), kept, sigma, w.back)
 	if w.g.C.Data == nil && w.gt.C.Data == nil {
 		return
 	}
-	seed, dseed := logstep.Cotangent(w.g.cell(x), w.gt.cell(x), kept, before, after, w.back)
+	seed, dseed := logstep.Cotangent(logMulCell(&w.g, x), logMulCell(&w.gt, x), kept, before, after, w.back)
 	var gb, gtb []T
 	if w.g.B.Data != nil {
 		gb = w.row(w.gb, x.from, x.to, x.j)
@@ -318,7 +318,7 @@ func (w *logMul[T, I]) derivatives(s *logTile[T], n int) {
 	for q := range e {
 		d := dseed
 		if tangent {
-			d += float64(seed * w.t.term(x, q, w.k.A.Ind))
+			d += float64(seed * logMulTerm(&w.t, x, q, w.k.A.Ind))
 		}
 		e[q] *= d
 	}
@@ -339,8 +339,8 @@ func addShares[T rev.Float](dst []T, seed float64, e []float64) {
 	}
 }
 
-// term returns ȧ_il + ḃ_lj of entry q of the row of an element.
-func (k *LogMul[T, I]) term(x *logElement[T], q int, ind []I) float64 {
+// logMulTerm returns ȧ_il + ḃ_lj of entry q of the row of an element.
+func logMulTerm[T rev.Float, I Index](k *LogMul[T, I], x *logElement[T], q int, ind []I) float64 {
 	var y float64
 	if k.A.Data != nil {
 		y = float64(k.A.Data[x.from+q])
@@ -351,8 +351,8 @@ func (k *LogMul[T, I]) term(x *logElement[T], q int, ind []I) float64 {
 	return y
 }
 
-// cell returns the place of an element of C, or nil if k has no C.
-func (k *LogMul[T, I]) cell(x *logElement[T]) *T {
+// logMulCell returns the place of an element of C, or nil if k has no C.
+func logMulCell[T rev.Float, I Index](k *LogMul[T, I], x *logElement[T]) *T {
 	if k.C.Data == nil {
 		return nil
 	}

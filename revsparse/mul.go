@@ -89,9 +89,9 @@ func valueOrOne[T rev.Number](x *T) T {
 	return *x
 }
 
-// product computes c += sign·alpha·op(A)·b for the values a of A. It does nothing if an
+// mulProduct computes c += sign·alpha·op(A)·b for the values a of A. It does nothing if an
 // operand is nil.
-func (k *Mul[T, I]) product(sign int, c rev.General[T], alpha T, a []T, b rev.General[T]) {
+func mulProduct[T rev.Number, I Index](k *Mul[T, I], sign int, c rev.General[T], alpha T, a []T, b rev.General[T]) {
 	if c.Data == nil || a == nil || b.Data == nil {
 		return
 	}
@@ -104,11 +104,11 @@ func (k *Mul[T, I]) product(sign int, c rev.General[T], alpha T, a []T, b rev.Ge
 	p.run()
 }
 
-// adjoint computes c += sign·alpha·op(A)·b. With gc the cotangent of the product without its
+// mulAdjoint computes c += sign·alpha·op(A)·b. With gc the cotangent of the product without its
 // sign, it adds the cotangents of the factors to gb, ga and galpha. Nil results are skipped.
-func (k *Mul[T, I]) adjoint(sign int, c rev.General[T], alpha T, a []T, b, gc, gb rev.General[T], ga []T, galpha *T) {
+func mulAdjoint[T rev.Number, I Index](k *Mul[T, I], sign int, c rev.General[T], alpha T, a []T, b, gc, gb rev.General[T], ga []T, galpha *T) {
 	if gc.Data == nil || gb.Data == nil && ga == nil && galpha == nil {
-		k.product(sign, c, alpha, a, b)
+		mulProduct(k, sign, c, alpha, a, b)
 		return
 	}
 	if a == nil || b.Data == nil {
@@ -125,10 +125,10 @@ func (k *Mul[T, I]) adjoint(sign int, c rev.General[T], alpha T, a []T, b, gc, g
 	p.run()
 }
 
-// RunChecked implements rev.Checker. It finds elements of C, also where the sum before its product with α, or α·b in a
+// mulRunChecked is RunChecked of Mul. It finds elements of C, also where the sum before its product with α, or α·b in a
 // transposed product of one column, is out of range.
 // Unless a bound from the largest numbers excludes that, it looks at one element after the other before it runs.
-func (k Mul[T, I]) RunChecked(back bool) error {
+func mulRunChecked[T rev.Number, I Index](k Mul[T, I], back bool) error {
 	p := rev.Pass[Mul[T, I]]{Back: back}
 	if number.IsFixed[T]() && k.C.Data != nil {
 		CheckOperand[Mul[T, I]](&k.A, "A")
@@ -138,7 +138,7 @@ func (k Mul[T, I]) RunChecked(back bool) error {
 			}
 		}
 	}
-	return k.Run(p)
+	return mulRun(&k, &p)
 }
 
 // isSmall reports whether no element of a product can be out of range.
@@ -216,29 +216,29 @@ func firstOverflow[I Index](k *Mul[fixed.Q43, I], sign int) (row, col int) {
 	return -1, -1
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Mul[T, I]) Run(p rev.Pass[Mul[T, I]]) error {
+// mulRun is Run of Mul. It returns no error.
+func mulRun[T rev.Number, I Index](k *Mul[T, I], p *rev.Pass[Mul[T, I]]) error {
 	CheckOperand[Mul[T, I]](&k.A, "A")
 	g, t, gt := &p.G, &p.T, &p.GT
 	alpha, a, b := valueOrOne(k.Alpha), k.A.Data, k.B
 	if !p.Adjoint && !p.Tangent {
-		k.product(p.Sign(), k.C, alpha, a, b)
+		mulProduct(k, p.Sign(), k.C, alpha, a, b)
 		return nil
 	}
 	if t.Alpha != nil {
-		k.product(p.Sign(), t.C, *t.Alpha, a, b)
+		mulProduct(k, p.Sign(), t.C, *t.Alpha, a, b)
 	}
-	k.product(p.Sign(), t.C, alpha, t.A.Data, b)
-	k.product(p.Sign(), t.C, alpha, a, t.B)
+	mulProduct(k, p.Sign(), t.C, alpha, t.A.Data, b)
+	mulProduct(k, p.Sign(), t.C, alpha, a, t.B)
 	if p.Adjoint && p.Tangent {
 		none := rev.General[T]{}
-		k.adjoint(1, none, alpha, a, b, gt.C, gt.B, gt.A.Data, gt.Alpha)
+		mulAdjoint(k, 1, none, alpha, a, b, gt.C, gt.B, gt.A.Data, gt.Alpha)
 		if t.Alpha != nil {
-			k.adjoint(1, none, *t.Alpha, a, b, g.C, gt.B, gt.A.Data, nil)
+			mulAdjoint(k, 1, none, *t.Alpha, a, b, g.C, gt.B, gt.A.Data, nil)
 		}
-		k.adjoint(1, none, alpha, t.A.Data, b, g.C, gt.B, nil, gt.Alpha)
-		k.adjoint(1, none, alpha, a, t.B, g.C, none, gt.A.Data, gt.Alpha)
+		mulAdjoint(k, 1, none, alpha, t.A.Data, b, g.C, gt.B, nil, gt.Alpha)
+		mulAdjoint(k, 1, none, alpha, a, t.B, g.C, none, gt.A.Data, gt.Alpha)
 	}
-	k.adjoint(p.Sign(), k.C, alpha, a, b, g.C, g.B, g.A.Data, g.Alpha)
+	mulAdjoint(k, p.Sign(), k.C, alpha, a, b, g.C, g.B, g.A.Data, g.Alpha)
 	return nil
 }

@@ -31,8 +31,8 @@ type SampledMul[T rev.Real, I Index] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// product computes s_ij += sign·a_i·b_j, unless an operand is nil.
-func (k *SampledMul[T, I]) product(sign int, s []T, a, b rev.General[T]) {
+// sampledMulProduct computes s_ij += sign·a_i·b_j, unless an operand is nil.
+func sampledMulProduct[T rev.Real, I Index](k *SampledMul[T, I], sign int, s []T, a, b rev.General[T]) {
 	if s == nil || a.Data == nil || b.Data == nil {
 		return
 	}
@@ -40,9 +40,9 @@ func (k *SampledMul[T, I]) product(sign int, s []T, a, b rev.General[T]) {
 	p.run()
 }
 
-// addGradient adds to ga and gb the cotangents of a and b for the cotangent gs of S. It leaves
+// sampledMulAddGradient adds to ga and gb the cotangents of a and b for the cotangent gs of S. It leaves
 // out what is nil.
-func (k *SampledMul[T, I]) addGradient(gs []T, a, b, ga, gb rev.General[T]) {
+func sampledMulAddGradient[T rev.Real, I Index](k *SampledMul[T, I], gs []T, a, b, ga, gb rev.General[T]) {
 	if b.Data == nil {
 		ga.Data = nil
 	}
@@ -62,15 +62,15 @@ func (k *SampledMul[T, I]) addGradient(gs []T, a, b, ga, gb rev.General[T]) {
 	p.run()
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k SampledMul[T, I]) Run(p rev.Pass[SampledMul[T, I]]) error {
+// sampledMulRun is Run of SampledMul. It returns no error.
+func sampledMulRun[T rev.Real, I Index](k *SampledMul[T, I], p *rev.Pass[SampledMul[T, I]]) error {
 	checkOutput[SampledMul[T, I]](&k.S, "S", k.A.Rows, k.B.Rows)
 	g, t, gt := &p.G, &p.T, &p.GT
-	k.product(p.Sign(), k.S.Data, k.A, k.B)
-	k.product(p.Sign(), t.S.Data, t.A, k.B)
-	k.product(p.Sign(), t.S.Data, k.A, t.B)
-	k.addGradient(gt.S.Data, k.A, k.B, gt.A, gt.B)
-	k.addGradient(g.S.Data, t.A, t.B, gt.A, gt.B)
-	k.addGradient(g.S.Data, k.A, k.B, g.A, g.B)
+	sampledMulProduct(k, p.Sign(), k.S.Data, k.A, k.B)
+	sampledMulProduct(k, p.Sign(), t.S.Data, t.A, k.B)
+	sampledMulProduct(k, p.Sign(), t.S.Data, k.A, t.B)
+	sampledMulAddGradient(k, gt.S.Data, k.A, k.B, gt.A, gt.B)
+	sampledMulAddGradient(k, g.S.Data, t.A, t.B, gt.A, gt.B)
+	sampledMulAddGradient(k, g.S.Data, k.A, k.B, g.A, g.B)
 	return nil
 }

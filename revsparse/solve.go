@@ -60,8 +60,8 @@ func (s *luSystem[T, I]) solve(x []float64, trans bool) error {
 	return nil
 }
 
-// Run implements rev.Kernel.
-func (k Solve[T, I]) Run(p rev.Pass[Solve[T, I]]) error {
+// solveRun is Run of Solve.
+func solveRun[T rev.Float, I Index](k *Solve[T, I], p *rev.Pass[Solve[T, I]]) error {
 	CheckOperand[Solve[T, I]](&k.A, "A")
 	s := workspace.Get[*luSystem[T, I]]()
 	defer workspace.Put(s)
@@ -70,9 +70,11 @@ func (k Solve[T, I]) Run(p rev.Pass[Solve[T, I]]) error {
 		return err
 	}
 	s.entries = entries[T, float64, I]{a: k.A, trans: k.Trans}
-	err := solveSystem(s, &s.solutions, p.Sign(), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
+	err := solveSystem(s, &s.solutions, p.Sign(), solveEquation(k), solveEquation(&p.G), solveEquation(&p.T), solveEquation(&p.GT))
 	s.entries = entries[T, float64, I]{} // without the caller's storage
 	return err
 }
 
-func (k *Solve[T, I]) equation() equation[T] { return equation[T]{k.X, k.A.Data, k.B} }
+func solveEquation[T rev.Float, I Index](k *Solve[T, I]) equation[T] {
+	return equation[T]{k.X, k.A.Data, k.B}
+}

@@ -122,17 +122,17 @@ func (p *patternScratch[I]) take(x []I) (count int) {
 	return count
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k SpGEMM[T, I]) Run(p rev.Pass[SpGEMM[T, I]]) error {
+// spGEMMRun is Run of SpGEMM. It returns no error.
+func spGEMMRun[T rev.Real, I Index](k *SpGEMM[T, I], p *rev.Pass[SpGEMM[T, I]]) error {
 	checkOutput[SpGEMM[T, I]](&k.C, "C", k.A.Rows, k.B.Cols)
 	CheckOperand[SpGEMM[T, I]](&k.A, "A")
 	CheckOperand[SpGEMM[T, I]](&k.B, "B")
 	a, b, g, t, gt := k.A.Data, k.B.Data, &p.G, &p.T, &p.GT
-	k.run(spgemmPass[T, I]{c: t.C.Data, a: t.A.Data, b: b, sign: p.Sign()})
-	k.run(spgemmPass[T, I]{c: t.C.Data, a: a, b: t.B.Data, sign: p.Sign()})
-	k.run(spgemmPass[T, I]{gc: gt.C.Data, a: a, b: b, ga: gt.A.Data, gb: gt.B.Data})
-	k.run(spgemmPass[T, I]{gc: g.C.Data, a: t.A.Data, b: t.B.Data, ga: gt.A.Data, gb: gt.B.Data})
-	k.run(spgemmPass[T, I]{c: k.C.Data, a: a, b: b, sign: p.Sign(), gc: g.C.Data, ga: g.A.Data, gb: g.B.Data})
+	spGEMMSweep(k, spgemmPass[T, I]{c: t.C.Data, a: t.A.Data, b: b, sign: p.Sign()})
+	spGEMMSweep(k, spgemmPass[T, I]{c: t.C.Data, a: a, b: t.B.Data, sign: p.Sign()})
+	spGEMMSweep(k, spgemmPass[T, I]{gc: gt.C.Data, a: a, b: b, ga: gt.A.Data, gb: gt.B.Data})
+	spGEMMSweep(k, spgemmPass[T, I]{gc: g.C.Data, a: t.A.Data, b: t.B.Data, ga: gt.A.Data, gb: gt.B.Data})
+	spGEMMSweep(k, spgemmPass[T, I]{c: k.C.Data, a: a, b: b, sign: p.Sign(), gc: g.C.Data, ga: g.A.Data, gb: g.B.Data})
 	return nil
 }
 
@@ -158,7 +158,7 @@ type spgemmPass[T rev.Real, I Index] struct {
 // absent.
 type spgemmScratch[T rev.Real] struct{ sum, g []T }
 
-func (k *SpGEMM[T, I]) run(call spgemmPass[T, I]) {
+func spGEMMSweep[T rev.Real, I Index](k *SpGEMM[T, I], call spgemmPass[T, I]) {
 	if call.a == nil || call.b == nil {
 		call.c = nil
 	}

@@ -67,8 +67,8 @@ type symmetricPass[T rev.Real, I Index] struct {
 // symmetricRows is how many rows of A a block has.
 const symmetricRows = 1 << 11
 
-// open returns S. close ends its use.
-func (k *SymmetricMul[T, I]) open() *symmetricPass[T, I] {
+// symmetricMulOpen returns S. close ends its use.
+func symmetricMulOpen[T rev.Real, I Index](k *SymmetricMul[T, I]) *symmetricPass[T, I] {
 	s := workspace.Get[*symmetricPass[T, I]]()
 	s.a, s.workers = k.A, k.Workers
 	if s.full.Rows != k.A.Rows || !slices.Equal(s.ptr, k.A.Ptr) || !slices.Equal(s.ind, k.A.Ind) {
@@ -209,13 +209,13 @@ func (s *symmetricPass[T, I]) run(sign int, c rev.General[T], alpha T, a []T, b 
 	}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k SymmetricMul[T, I]) Run(p rev.Pass[SymmetricMul[T, I]]) error {
+// symmetricMulRun is Run of SymmetricMul. It returns no error.
+func symmetricMulRun[T rev.Real, I Index](k *SymmetricMul[T, I], p *rev.Pass[SymmetricMul[T, I]]) error {
 	CheckOperand[SymmetricMul[T, I]](&k.A, "A")
 	g, t, gt := &p.G, &p.T, &p.GT
 	alpha, a, b := valueOrOne(k.Alpha), k.A.Data, k.B
 	none := rev.General[T]{}
-	s := k.open()
+	s := symmetricMulOpen(k)
 	if t.Alpha != nil {
 		s.run(p.Sign(), t.C, *t.Alpha, a, b, none, nil, nil)
 	}

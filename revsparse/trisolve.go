@@ -48,11 +48,13 @@ type triSystem[T rev.Float, I Index] struct {
 	k TriSolve[T, I]
 }
 
-func (s *triSystem[T, I]) solve(x []T, trans bool) error { return s.k.solve(x, trans != s.trans) }
+func (s *triSystem[T, I]) solve(x []T, trans bool) error {
+	return triSolveSolve(&s.k, x, trans != s.trans)
+}
 
-// singular returns the error of the first zero on the diagonal, or nil if there is
+// triSolveSingular returns the error of the first zero on the diagonal, or nil if there is
 // none.
-func (k *TriSolve[T, I]) singular() error {
+func triSolveSingular[T rev.Float, I Index](k *TriSolve[T, I]) error {
 	for i := 0; i < k.A.Rows && !k.Unit; i++ {
 		var d T
 		for p := k.A.Ptr[i]; p < k.A.Ptr[i+1]; p++ {
@@ -67,17 +69,17 @@ func (k *TriSolve[T, I]) singular() error {
 	return nil
 }
 
-// side returns the sign of j-i for the elements of A off the diagonal.
-func (k *TriSolve[T, I]) side() int {
+// triSolveSide returns the sign of j-i for the elements of A off the diagonal.
+func triSolveSide[T rev.Float, I Index](k *TriSolve[T, I]) int {
 	if k.Upper {
 		return 1
 	}
 	return -1
 }
 
-// solve replaces x by A⁻¹·x, or by A⁻ᵀ·x.
-func (k *TriSolve[T, I]) solve(x []T, trans bool) error {
-	ptr, side := k.A.Ptr, k.side()
+// triSolveSolve replaces x by A⁻¹·x, or by A⁻ᵀ·x.
+func triSolveSolve[T rev.Float, I Index](k *TriSolve[T, I], x []T, trans bool) error {
+	ptr, side := k.A.Ptr, triSolveSide(k)
 	i, step := 0, 1
 	if k.Upper != trans {
 		i, step = len(x)-1, -1
@@ -106,7 +108,7 @@ func (k *TriSolve[T, I]) solve(x []T, trans bool) error {
 			d = 1
 		}
 		if d == 0 {
-			return k.singular()
+			return triSolveSingular(k)
 		}
 		v /= d
 		x[i] = v
@@ -122,20 +124,20 @@ func (k *TriSolve[T, I]) solve(x []T, trans bool) error {
 	return nil
 }
 
-// Run implements rev.Kernel.
-func (k TriSolve[T, I]) Run(p rev.Pass[TriSolve[T, I]]) error {
+// triSolveRun is Run of TriSolve.
+func triSolveRun[T rev.Float, I Index](k *TriSolve[T, I], p *rev.Pass[TriSolve[T, I]]) error {
 	CheckOperand[TriSolve[T, I]](&k.A, "A")
 	s := workspace.Get[*triSystem[T, I]]()
 	defer workspace.Put(s)
-	s.k, s.entries = k, entries[T, T, I]{a: k.A, trans: k.Trans, side: k.side()}
+	s.k, s.entries = *k, entries[T, T, I]{a: k.A, trans: k.Trans, side: triSolveSide(k)}
 	if k.Unit {
 		s.least = 1
 	}
-	err := solveSystem(s, &s.solutions, p.Sign(), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
+	err := solveSystem(s, &s.solutions, p.Sign(), triSolveEquation(k), triSolveEquation(&p.G), triSolveEquation(&p.T), triSolveEquation(&p.GT))
 	s.k, s.entries = TriSolve[T, I]{}, entries[T, T, I]{} // without the caller's storage
 	return err
 }
 
-func (k *TriSolve[T, I]) equation() equation[T] {
+func triSolveEquation[T rev.Float, I Index](k *TriSolve[T, I]) equation[T] {
 	return equation[T]{column(k.X), k.A.Data, column(k.B)}
 }

@@ -4,35 +4,123 @@ package revsparse
 
 import (
 	"gonum.org/v1/gonum/mat"
+	"revnum/fixed"
+	"revnum/internal/passkind"
 	"revnum/rev"
+	"unsafe"
 )
 
 // Forward computes X += A⁻¹·B, or returns an error.
-func (k CG[T, I]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[CG[T, I]]{}) }
+func (k CG[T, I]) Forward() error {
+	return cgCall(passkind.Forward+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes X -= A⁻¹·B, or returns an error.
 func (k CG[T, I]) Inverse() error {
-	rev.Check(&k, nil, nil, nil)
-	return k.Run(rev.Pass[CG[T, I]]{Back: true})
+	return cgCall(passkind.Inverse+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes X -= A⁻¹·B, b̄ += λ and Ā -= λ·xᵀ, or returns an error.
 func (k CG[T, I]) Adjoint(g CG[T, I]) error {
-	rev.Check(&k, &g, nil, nil)
-	return k.Run(rev.Pass[CG[T, I]]{Back: true, Adjoint: true, G: g})
+	return cgCall(passkind.Adjoint+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes X += A⁻¹·B and ẋ += A⁻¹·(ḃ - Ȧ·x), or returns an error.
 func (k CG[T, I]) Tangent(t CG[T, I]) error {
-	rev.Check(&k, nil, &t, nil)
-	return k.Run(rev.Pass[CG[T, I]]{Tangent: true, T: t})
+	return cgCall(passkind.Tangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẋ -= A⁻¹·(ḃ - Ȧ·x), and adds the tangent of
 // the gradient to gt, or returns an error.
 func (k CG[T, I]) AdjointTangent(g, t, gt CG[T, I]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[CG[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return cgCall(passkind.AdjointTangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel.
+func (k CG[T, I]) Run(p rev.Pass[CG[T, I]]) error {
+	return cgCall(passkind.Checked+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// cgCall makes a pass of a *CG.
+//
+//go:noinline
+func cgCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64 + passkind.Int:
+		return cgRunForward((*CG[float64, int])(k))
+	case passkind.Forward + passkind.Float64 + passkind.Int32:
+		return cgRunForward((*CG[float64, int32])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int:
+		return cgRunForward((*CG[float32, int])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int32:
+		return cgRunForward((*CG[float32, int32])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int:
+		return cgRunInverse((*CG[float64, int])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int32:
+		return cgRunInverse((*CG[float64, int32])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int:
+		return cgRunInverse((*CG[float32, int])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int32:
+		return cgRunInverse((*CG[float32, int32])(k))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int:
+		return cgRunAdjoint((*CG[float64, int])(k), (*CG[float64, int])(g))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int32:
+		return cgRunAdjoint((*CG[float64, int32])(k), (*CG[float64, int32])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int:
+		return cgRunAdjoint((*CG[float32, int])(k), (*CG[float32, int])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int32:
+		return cgRunAdjoint((*CG[float32, int32])(k), (*CG[float32, int32])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int:
+		return cgRunTangent((*CG[float64, int])(k), (*CG[float64, int])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int32:
+		return cgRunTangent((*CG[float64, int32])(k), (*CG[float64, int32])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int:
+		return cgRunTangent((*CG[float32, int])(k), (*CG[float32, int])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int32:
+		return cgRunTangent((*CG[float32, int32])(k), (*CG[float32, int32])(g))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int:
+		return cgRunAdjointTangent((*CG[float64, int])(k), (*CG[float64, int])(g), (*CG[float64, int])(t), (*CG[float64, int])(gt))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int32:
+		return cgRunAdjointTangent((*CG[float64, int32])(k), (*CG[float64, int32])(g), (*CG[float64, int32])(t), (*CG[float64, int32])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int:
+		return cgRunAdjointTangent((*CG[float32, int])(k), (*CG[float32, int])(g), (*CG[float32, int])(t), (*CG[float32, int])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int32:
+		return cgRunAdjointTangent((*CG[float32, int32])(k), (*CG[float32, int32])(g), (*CG[float32, int32])(t), (*CG[float32, int32])(gt))
+	case passkind.Checked + passkind.Float64 + passkind.Int:
+		return cgRun((*CG[float64, int])(k), (*rev.Pass[CG[float64, int]])(g))
+	case passkind.Checked + passkind.Float64 + passkind.Int32:
+		return cgRun((*CG[float64, int32])(k), (*rev.Pass[CG[float64, int32]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int:
+		return cgRun((*CG[float32, int])(k), (*rev.Pass[CG[float32, int]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int32:
+		return cgRun((*CG[float32, int32])(k), (*rev.Pass[CG[float32, int32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func cgRunForward[T rev.Float, I Index](k *CG[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return cgRun(k, &rev.Pass[CG[T, I]]{})
+}
+
+func cgRunInverse[T rev.Float, I Index](k *CG[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return cgRun(k, &rev.Pass[CG[T, I]]{Back: true})
+}
+
+func cgRunAdjoint[T rev.Float, I Index](k, g *CG[T, I]) error {
+	rev.Check(k, g, nil, nil)
+	return cgRun(k, &rev.Pass[CG[T, I]]{Back: true, Adjoint: true, G: *g})
+}
+
+func cgRunTangent[T rev.Float, I Index](k, t *CG[T, I]) error {
+	rev.Check(k, nil, t, nil)
+	return cgRun(k, &rev.Pass[CG[T, I]]{Tangent: true, T: *t})
+}
+
+func cgRunAdjointTangent[T rev.Float, I Index](k, g, t, gt *CG[T, I]) error {
+	rev.Check(k, g, t, gt)
+	return cgRun(k, &rev.Pass[CG[T, I]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // NewDominantEig returns the kernel that adds to values and vectors, over gonum's types,
@@ -43,123 +131,589 @@ func NewDominantEig[I Index](values *mat.VecDense, vectors *mat.Dense, a CSR[flo
 
 // Forward computes Values_i += λ_i and Vectors_ji += (v_i)_j, or returns an error.
 func (k DominantEig[T, I]) Forward() error {
-	rev.Check(&k, nil, nil, nil)
-	return k.Run(rev.Pass[DominantEig[T, I]]{})
+	return dominantEigCall(passkind.Forward+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Inverse computes Values_i -= λ_i and Vectors_ji -= (v_i)_j, or returns an error.
 func (k DominantEig[T, I]) Inverse() error {
-	rev.Check(&k, nil, nil, nil)
-	return k.Run(rev.Pass[DominantEig[T, I]]{Back: true})
+	return dominantEigCall(passkind.Inverse+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes Values_i -= λ_i, Vectors_ji -= (v_i)_j and Ā += Σ_i λ̄_i·v_i·v_iᵀ -
 // ξ_i·v_iᵀ, or returns an error.
 func (k DominantEig[T, I]) Adjoint(g DominantEig[T, I]) error {
-	rev.Check(&k, &g, nil, nil)
-	return k.Run(rev.Pass[DominantEig[T, I]]{Back: true, Adjoint: true, G: g})
+	return dominantEigCall(passkind.Adjoint+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Values_i += λ_i and Vectors_ji += (v_i)_j, and adds the derivative to
 // the tangents of Values and Vectors, or returns an error.
 func (k DominantEig[T, I]) Tangent(t DominantEig[T, I]) error {
-	rev.Check(&k, nil, &t, nil)
-	return k.Run(rev.Pass[DominantEig[T, I]]{Tangent: true, T: t})
+	return dominantEigCall(passkind.Tangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangents of Values and Vectors,
 // and adds the tangent of the gradient to gt, or returns an error.
 func (k DominantEig[T, I]) AdjointTangent(g, t, gt DominantEig[T, I]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[DominantEig[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return dominantEigCall(passkind.AdjointTangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel.
+func (k DominantEig[T, I]) Run(p rev.Pass[DominantEig[T, I]]) error {
+	return dominantEigCall(passkind.Checked+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// dominantEigCall makes a pass of a *DominantEig.
+//
+//go:noinline
+func dominantEigCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64 + passkind.Int:
+		return dominantEigRunForward((*DominantEig[float64, int])(k))
+	case passkind.Forward + passkind.Float64 + passkind.Int32:
+		return dominantEigRunForward((*DominantEig[float64, int32])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int:
+		return dominantEigRunForward((*DominantEig[float32, int])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int32:
+		return dominantEigRunForward((*DominantEig[float32, int32])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int:
+		return dominantEigRunInverse((*DominantEig[float64, int])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int32:
+		return dominantEigRunInverse((*DominantEig[float64, int32])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int:
+		return dominantEigRunInverse((*DominantEig[float32, int])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int32:
+		return dominantEigRunInverse((*DominantEig[float32, int32])(k))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int:
+		return dominantEigRunAdjoint((*DominantEig[float64, int])(k), (*DominantEig[float64, int])(g))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int32:
+		return dominantEigRunAdjoint((*DominantEig[float64, int32])(k), (*DominantEig[float64, int32])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int:
+		return dominantEigRunAdjoint((*DominantEig[float32, int])(k), (*DominantEig[float32, int])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int32:
+		return dominantEigRunAdjoint((*DominantEig[float32, int32])(k), (*DominantEig[float32, int32])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int:
+		return dominantEigRunTangent((*DominantEig[float64, int])(k), (*DominantEig[float64, int])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int32:
+		return dominantEigRunTangent((*DominantEig[float64, int32])(k), (*DominantEig[float64, int32])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int:
+		return dominantEigRunTangent((*DominantEig[float32, int])(k), (*DominantEig[float32, int])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int32:
+		return dominantEigRunTangent((*DominantEig[float32, int32])(k), (*DominantEig[float32, int32])(g))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int:
+		return dominantEigRunAdjointTangent((*DominantEig[float64, int])(k), (*DominantEig[float64, int])(g), (*DominantEig[float64, int])(t), (*DominantEig[float64, int])(gt))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int32:
+		return dominantEigRunAdjointTangent((*DominantEig[float64, int32])(k), (*DominantEig[float64, int32])(g), (*DominantEig[float64, int32])(t), (*DominantEig[float64, int32])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int:
+		return dominantEigRunAdjointTangent((*DominantEig[float32, int])(k), (*DominantEig[float32, int])(g), (*DominantEig[float32, int])(t), (*DominantEig[float32, int])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int32:
+		return dominantEigRunAdjointTangent((*DominantEig[float32, int32])(k), (*DominantEig[float32, int32])(g), (*DominantEig[float32, int32])(t), (*DominantEig[float32, int32])(gt))
+	case passkind.Checked + passkind.Float64 + passkind.Int:
+		return dominantEigRun((*DominantEig[float64, int])(k), (*rev.Pass[DominantEig[float64, int]])(g))
+	case passkind.Checked + passkind.Float64 + passkind.Int32:
+		return dominantEigRun((*DominantEig[float64, int32])(k), (*rev.Pass[DominantEig[float64, int32]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int:
+		return dominantEigRun((*DominantEig[float32, int])(k), (*rev.Pass[DominantEig[float32, int]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int32:
+		return dominantEigRun((*DominantEig[float32, int32])(k), (*rev.Pass[DominantEig[float32, int32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func dominantEigRunForward[T rev.Float, I Index](k *DominantEig[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return dominantEigRun(k, &rev.Pass[DominantEig[T, I]]{})
+}
+
+func dominantEigRunInverse[T rev.Float, I Index](k *DominantEig[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return dominantEigRun(k, &rev.Pass[DominantEig[T, I]]{Back: true})
+}
+
+func dominantEigRunAdjoint[T rev.Float, I Index](k, g *DominantEig[T, I]) error {
+	rev.Check(k, g, nil, nil)
+	return dominantEigRun(k, &rev.Pass[DominantEig[T, I]]{Back: true, Adjoint: true, G: *g})
+}
+
+func dominantEigRunTangent[T rev.Float, I Index](k, t *DominantEig[T, I]) error {
+	rev.Check(k, nil, t, nil)
+	return dominantEigRun(k, &rev.Pass[DominantEig[T, I]]{Tangent: true, T: *t})
+}
+
+func dominantEigRunAdjointTangent[T rev.Float, I Index](k, g, t, gt *DominantEig[T, I]) error {
+	rev.Check(k, g, t, gt)
+	return dominantEigRun(k, &rev.Pass[DominantEig[T, I]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // Forward computes Out += Σ_ij conj(A_ij)·B_ij.
-func (k Dot[T, I]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Dot[T, I]]{}) }
+func (k Dot[T, I]) Forward() {
+	_ = dotCall(passkind.Forward+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= Σ_ij conj(A_ij)·B_ij.
 func (k Dot[T, I]) Inverse() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[Dot[T, I]]{Back: true})
+	_ = dotCall(passkind.Inverse+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes Out -= Σ_ij conj(A_ij)·B_ij, Ā_ij += conj(Ōut)·B_ij and B̄_ij +=
 // Ōut·A_ij.
 func (k Dot[T, I]) Adjoint(g Dot[T, I]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[Dot[T, I]]{Back: true, Adjoint: true, G: g})
+	_ = dotCall(passkind.Adjoint+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += Σ_ij conj(A_ij)·B_ij and Ȯut += Σ_ij conj(Ȧ_ij)·B_ij +
 // conj(A_ij)·Ḃ_ij.
 func (k Dot[T, I]) Tangent(t Dot[T, I]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[Dot[T, I]]{Tangent: true, T: t})
+	_ = dotCall(passkind.Tangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ_ij conj(Ȧ_ij)·B_ij +
 // conj(A_ij)·Ḃ_ij, and adds the tangent of the gradient to gt.
 func (k Dot[T, I]) AdjointTangent(g, t, gt Dot[T, I]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Dot[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = dotCall(passkind.AdjointTangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Dot[T, I]) Run(p rev.Pass[Dot[T, I]]) error {
+	return dotCall(passkind.Checked+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// dotCall makes a pass of a *Dot.
+//
+//go:noinline
+func dotCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64 + passkind.Int:
+		return dotRunForward((*Dot[float64, int])(k))
+	case passkind.Forward + passkind.Float64 + passkind.Int32:
+		return dotRunForward((*Dot[float64, int32])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int:
+		return dotRunForward((*Dot[float32, int])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int32:
+		return dotRunForward((*Dot[float32, int32])(k))
+	case passkind.Forward + passkind.Q43 + passkind.Int:
+		return dotRunForward((*Dot[fixed.Q43, int])(k))
+	case passkind.Forward + passkind.Q43 + passkind.Int32:
+		return dotRunForward((*Dot[fixed.Q43, int32])(k))
+	case passkind.Forward + passkind.Complex128 + passkind.Int:
+		return dotRunForward((*Dot[complex128, int])(k))
+	case passkind.Forward + passkind.Complex128 + passkind.Int32:
+		return dotRunForward((*Dot[complex128, int32])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int:
+		return dotRunInverse((*Dot[float64, int])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int32:
+		return dotRunInverse((*Dot[float64, int32])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int:
+		return dotRunInverse((*Dot[float32, int])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int32:
+		return dotRunInverse((*Dot[float32, int32])(k))
+	case passkind.Inverse + passkind.Q43 + passkind.Int:
+		return dotRunInverse((*Dot[fixed.Q43, int])(k))
+	case passkind.Inverse + passkind.Q43 + passkind.Int32:
+		return dotRunInverse((*Dot[fixed.Q43, int32])(k))
+	case passkind.Inverse + passkind.Complex128 + passkind.Int:
+		return dotRunInverse((*Dot[complex128, int])(k))
+	case passkind.Inverse + passkind.Complex128 + passkind.Int32:
+		return dotRunInverse((*Dot[complex128, int32])(k))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int:
+		return dotRunAdjoint((*Dot[float64, int])(k), (*Dot[float64, int])(g))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int32:
+		return dotRunAdjoint((*Dot[float64, int32])(k), (*Dot[float64, int32])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int:
+		return dotRunAdjoint((*Dot[float32, int])(k), (*Dot[float32, int])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int32:
+		return dotRunAdjoint((*Dot[float32, int32])(k), (*Dot[float32, int32])(g))
+	case passkind.Adjoint + passkind.Q43 + passkind.Int:
+		return dotRunAdjoint((*Dot[fixed.Q43, int])(k), (*Dot[fixed.Q43, int])(g))
+	case passkind.Adjoint + passkind.Q43 + passkind.Int32:
+		return dotRunAdjoint((*Dot[fixed.Q43, int32])(k), (*Dot[fixed.Q43, int32])(g))
+	case passkind.Adjoint + passkind.Complex128 + passkind.Int:
+		return dotRunAdjoint((*Dot[complex128, int])(k), (*Dot[complex128, int])(g))
+	case passkind.Adjoint + passkind.Complex128 + passkind.Int32:
+		return dotRunAdjoint((*Dot[complex128, int32])(k), (*Dot[complex128, int32])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int:
+		return dotRunTangent((*Dot[float64, int])(k), (*Dot[float64, int])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int32:
+		return dotRunTangent((*Dot[float64, int32])(k), (*Dot[float64, int32])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int:
+		return dotRunTangent((*Dot[float32, int])(k), (*Dot[float32, int])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int32:
+		return dotRunTangent((*Dot[float32, int32])(k), (*Dot[float32, int32])(g))
+	case passkind.Tangent + passkind.Q43 + passkind.Int:
+		return dotRunTangent((*Dot[fixed.Q43, int])(k), (*Dot[fixed.Q43, int])(g))
+	case passkind.Tangent + passkind.Q43 + passkind.Int32:
+		return dotRunTangent((*Dot[fixed.Q43, int32])(k), (*Dot[fixed.Q43, int32])(g))
+	case passkind.Tangent + passkind.Complex128 + passkind.Int:
+		return dotRunTangent((*Dot[complex128, int])(k), (*Dot[complex128, int])(g))
+	case passkind.Tangent + passkind.Complex128 + passkind.Int32:
+		return dotRunTangent((*Dot[complex128, int32])(k), (*Dot[complex128, int32])(g))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int:
+		return dotRunAdjointTangent((*Dot[float64, int])(k), (*Dot[float64, int])(g), (*Dot[float64, int])(t), (*Dot[float64, int])(gt))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int32:
+		return dotRunAdjointTangent((*Dot[float64, int32])(k), (*Dot[float64, int32])(g), (*Dot[float64, int32])(t), (*Dot[float64, int32])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int:
+		return dotRunAdjointTangent((*Dot[float32, int])(k), (*Dot[float32, int])(g), (*Dot[float32, int])(t), (*Dot[float32, int])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int32:
+		return dotRunAdjointTangent((*Dot[float32, int32])(k), (*Dot[float32, int32])(g), (*Dot[float32, int32])(t), (*Dot[float32, int32])(gt))
+	case passkind.AdjointTangent + passkind.Q43 + passkind.Int:
+		return dotRunAdjointTangent((*Dot[fixed.Q43, int])(k), (*Dot[fixed.Q43, int])(g), (*Dot[fixed.Q43, int])(t), (*Dot[fixed.Q43, int])(gt))
+	case passkind.AdjointTangent + passkind.Q43 + passkind.Int32:
+		return dotRunAdjointTangent((*Dot[fixed.Q43, int32])(k), (*Dot[fixed.Q43, int32])(g), (*Dot[fixed.Q43, int32])(t), (*Dot[fixed.Q43, int32])(gt))
+	case passkind.AdjointTangent + passkind.Complex128 + passkind.Int:
+		return dotRunAdjointTangent((*Dot[complex128, int])(k), (*Dot[complex128, int])(g), (*Dot[complex128, int])(t), (*Dot[complex128, int])(gt))
+	case passkind.AdjointTangent + passkind.Complex128 + passkind.Int32:
+		return dotRunAdjointTangent((*Dot[complex128, int32])(k), (*Dot[complex128, int32])(g), (*Dot[complex128, int32])(t), (*Dot[complex128, int32])(gt))
+	case passkind.Checked + passkind.Float64 + passkind.Int:
+		return dotRun((*Dot[float64, int])(k), (*rev.Pass[Dot[float64, int]])(g))
+	case passkind.Checked + passkind.Float64 + passkind.Int32:
+		return dotRun((*Dot[float64, int32])(k), (*rev.Pass[Dot[float64, int32]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int:
+		return dotRun((*Dot[float32, int])(k), (*rev.Pass[Dot[float32, int]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int32:
+		return dotRun((*Dot[float32, int32])(k), (*rev.Pass[Dot[float32, int32]])(g))
+	case passkind.Checked + passkind.Q43 + passkind.Int:
+		return dotRun((*Dot[fixed.Q43, int])(k), (*rev.Pass[Dot[fixed.Q43, int]])(g))
+	case passkind.Checked + passkind.Q43 + passkind.Int32:
+		return dotRun((*Dot[fixed.Q43, int32])(k), (*rev.Pass[Dot[fixed.Q43, int32]])(g))
+	case passkind.Checked + passkind.Complex128 + passkind.Int:
+		return dotRun((*Dot[complex128, int])(k), (*rev.Pass[Dot[complex128, int]])(g))
+	case passkind.Checked + passkind.Complex128 + passkind.Int32:
+		return dotRun((*Dot[complex128, int32])(k), (*rev.Pass[Dot[complex128, int32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func dotRunForward[T rev.Number, I Index](k *Dot[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return dotRun(k, &rev.Pass[Dot[T, I]]{})
+}
+
+func dotRunInverse[T rev.Number, I Index](k *Dot[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return dotRun(k, &rev.Pass[Dot[T, I]]{Back: true})
+}
+
+func dotRunAdjoint[T rev.Number, I Index](k, g *Dot[T, I]) error {
+	rev.Check(k, g, nil, nil)
+	return dotRun(k, &rev.Pass[Dot[T, I]]{Back: true, Adjoint: true, G: *g})
+}
+
+func dotRunTangent[T rev.Number, I Index](k, t *Dot[T, I]) error {
+	rev.Check(k, nil, t, nil)
+	return dotRun(k, &rev.Pass[Dot[T, I]]{Tangent: true, T: *t})
+}
+
+func dotRunAdjointTangent[T rev.Number, I Index](k, g, t, gt *Dot[T, I]) error {
+	rev.Check(k, g, t, gt)
+	return dotRun(k, &rev.Pass[Dot[T, I]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // Forward computes C ⊕= A·B.
-func (k LogMul[T, I]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[LogMul[T, I]]{}) }
+func (k LogMul[T, I]) Forward() {
+	_ = logMulCall(passkind.Forward+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse restores the state before Forward.
 func (k LogMul[T, I]) Inverse() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[LogMul[T, I]]{Back: true})
+	_ = logMulCall(passkind.Inverse+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint does what Inverse does, and computes Ā_il += Σ_j C̄_ij'·w_ilj, B̄_lj += Σ_i
 // C̄_ij'·w_ilj and C̄_ij = C̄_ij'·e^(c_ij-c_ij').
 func (k LogMul[T, I]) Adjoint(g LogMul[T, I]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[LogMul[T, I]]{Back: true, Adjoint: true, G: g})
+	_ = logMulCall(passkind.Adjoint+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes C ⊕= A·B and ċ_ij' = ċ_ij·e^(c_ij-c_ij') + Σ_l w_ilj·(ȧ_il + ḃ_lj).
 func (k LogMul[T, I]) Tangent(t LogMul[T, I]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[LogMul[T, I]]{Tangent: true, T: t})
+	_ = logMulCall(passkind.Tangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g.
 func (k LogMul[T, I]) AdjointTangent(g, t, gt LogMul[T, I]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[LogMul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = logMulCall(passkind.AdjointTangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns no error. The inverse of Adjoint is the exception: it
+// may return rev.ErrUnsupported.
+func (k LogMul[T, I]) Run(p rev.Pass[LogMul[T, I]]) error {
+	return logMulCall(passkind.Checked+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// logMulCall makes a pass of a *LogMul.
+//
+//go:noinline
+func logMulCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64 + passkind.Int:
+		return logMulRunForward((*LogMul[float64, int])(k))
+	case passkind.Forward + passkind.Float64 + passkind.Int32:
+		return logMulRunForward((*LogMul[float64, int32])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int:
+		return logMulRunForward((*LogMul[float32, int])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int32:
+		return logMulRunForward((*LogMul[float32, int32])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int:
+		return logMulRunInverse((*LogMul[float64, int])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int32:
+		return logMulRunInverse((*LogMul[float64, int32])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int:
+		return logMulRunInverse((*LogMul[float32, int])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int32:
+		return logMulRunInverse((*LogMul[float32, int32])(k))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int:
+		return logMulRunAdjoint((*LogMul[float64, int])(k), (*LogMul[float64, int])(g))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int32:
+		return logMulRunAdjoint((*LogMul[float64, int32])(k), (*LogMul[float64, int32])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int:
+		return logMulRunAdjoint((*LogMul[float32, int])(k), (*LogMul[float32, int])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int32:
+		return logMulRunAdjoint((*LogMul[float32, int32])(k), (*LogMul[float32, int32])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int:
+		return logMulRunTangent((*LogMul[float64, int])(k), (*LogMul[float64, int])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int32:
+		return logMulRunTangent((*LogMul[float64, int32])(k), (*LogMul[float64, int32])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int:
+		return logMulRunTangent((*LogMul[float32, int])(k), (*LogMul[float32, int])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int32:
+		return logMulRunTangent((*LogMul[float32, int32])(k), (*LogMul[float32, int32])(g))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int:
+		return logMulRunAdjointTangent((*LogMul[float64, int])(k), (*LogMul[float64, int])(g), (*LogMul[float64, int])(t), (*LogMul[float64, int])(gt))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int32:
+		return logMulRunAdjointTangent((*LogMul[float64, int32])(k), (*LogMul[float64, int32])(g), (*LogMul[float64, int32])(t), (*LogMul[float64, int32])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int:
+		return logMulRunAdjointTangent((*LogMul[float32, int])(k), (*LogMul[float32, int])(g), (*LogMul[float32, int])(t), (*LogMul[float32, int])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int32:
+		return logMulRunAdjointTangent((*LogMul[float32, int32])(k), (*LogMul[float32, int32])(g), (*LogMul[float32, int32])(t), (*LogMul[float32, int32])(gt))
+	case passkind.Checked + passkind.Float64 + passkind.Int:
+		return logMulRun((*LogMul[float64, int])(k), (*rev.Pass[LogMul[float64, int]])(g))
+	case passkind.Checked + passkind.Float64 + passkind.Int32:
+		return logMulRun((*LogMul[float64, int32])(k), (*rev.Pass[LogMul[float64, int32]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int:
+		return logMulRun((*LogMul[float32, int])(k), (*rev.Pass[LogMul[float32, int]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int32:
+		return logMulRun((*LogMul[float32, int32])(k), (*rev.Pass[LogMul[float32, int32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func logMulRunForward[T rev.Float, I Index](k *LogMul[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return logMulRun(k, &rev.Pass[LogMul[T, I]]{})
+}
+
+func logMulRunInverse[T rev.Float, I Index](k *LogMul[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return logMulRun(k, &rev.Pass[LogMul[T, I]]{Back: true})
+}
+
+func logMulRunAdjoint[T rev.Float, I Index](k, g *LogMul[T, I]) error {
+	rev.Check(k, g, nil, nil)
+	return logMulRun(k, &rev.Pass[LogMul[T, I]]{Back: true, Adjoint: true, G: *g})
+}
+
+func logMulRunTangent[T rev.Float, I Index](k, t *LogMul[T, I]) error {
+	rev.Check(k, nil, t, nil)
+	return logMulRun(k, &rev.Pass[LogMul[T, I]]{Tangent: true, T: *t})
+}
+
+func logMulRunAdjointTangent[T rev.Float, I Index](k, g, t, gt *LogMul[T, I]) error {
+	rev.Check(k, g, t, gt)
+	return logMulRun(k, &rev.Pass[LogMul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // Forward computes C += α·op(A)·B.
-func (k Mul[T, I]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Mul[T, I]]{}) }
+func (k Mul[T, I]) Forward() {
+	_ = mulCall(passkind.Forward+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes C -= α·op(A)·B.
 func (k Mul[T, I]) Inverse() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[Mul[T, I]]{Back: true})
+	_ = mulCall(passkind.Inverse+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes C -= α·op(A)·B, B̄ += conj(α)·op(A)ᴴ·C̄, Ā_ij += conj(α)·(C̄·Bᴴ)_ij at
 // the entries of A and ᾱ += Σ C̄·conj(op(A)·B).
 func (k Mul[T, I]) Adjoint(g Mul[T, I]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[Mul[T, I]]{Back: true, Adjoint: true, G: g})
+	_ = mulCall(passkind.Adjoint+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes C += α·op(A)·B and Ċ += α̇·op(A)·B + α·(op(Ȧ)·B + op(A)·Ḃ).
 func (k Mul[T, I]) Tangent(t Mul[T, I]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[Mul[T, I]]{Tangent: true, T: t})
+	_ = mulCall(passkind.Tangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ċ -= α̇·op(A)·B + α·(op(Ȧ)·B + op(A)·Ḃ), and
 // adds the tangent of the gradient to gt.
 func (k Mul[T, I]) AdjointTangent(g, t, gt Mul[T, I]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Mul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = mulCall(passkind.AdjointTangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Mul[T, I]) Run(p rev.Pass[Mul[T, I]]) error {
+	return mulCall(passkind.Checked+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// mulCall makes a pass of a *Mul.
+//
+//go:noinline
+func mulCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64 + passkind.Int:
+		return mulRunForward((*Mul[float64, int])(k))
+	case passkind.Forward + passkind.Float64 + passkind.Int32:
+		return mulRunForward((*Mul[float64, int32])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int:
+		return mulRunForward((*Mul[float32, int])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int32:
+		return mulRunForward((*Mul[float32, int32])(k))
+	case passkind.Forward + passkind.Q43 + passkind.Int:
+		return mulRunForward((*Mul[fixed.Q43, int])(k))
+	case passkind.Forward + passkind.Q43 + passkind.Int32:
+		return mulRunForward((*Mul[fixed.Q43, int32])(k))
+	case passkind.Forward + passkind.Complex128 + passkind.Int:
+		return mulRunForward((*Mul[complex128, int])(k))
+	case passkind.Forward + passkind.Complex128 + passkind.Int32:
+		return mulRunForward((*Mul[complex128, int32])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int:
+		return mulRunInverse((*Mul[float64, int])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int32:
+		return mulRunInverse((*Mul[float64, int32])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int:
+		return mulRunInverse((*Mul[float32, int])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int32:
+		return mulRunInverse((*Mul[float32, int32])(k))
+	case passkind.Inverse + passkind.Q43 + passkind.Int:
+		return mulRunInverse((*Mul[fixed.Q43, int])(k))
+	case passkind.Inverse + passkind.Q43 + passkind.Int32:
+		return mulRunInverse((*Mul[fixed.Q43, int32])(k))
+	case passkind.Inverse + passkind.Complex128 + passkind.Int:
+		return mulRunInverse((*Mul[complex128, int])(k))
+	case passkind.Inverse + passkind.Complex128 + passkind.Int32:
+		return mulRunInverse((*Mul[complex128, int32])(k))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int:
+		return mulRunAdjoint((*Mul[float64, int])(k), (*Mul[float64, int])(g))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int32:
+		return mulRunAdjoint((*Mul[float64, int32])(k), (*Mul[float64, int32])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int:
+		return mulRunAdjoint((*Mul[float32, int])(k), (*Mul[float32, int])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int32:
+		return mulRunAdjoint((*Mul[float32, int32])(k), (*Mul[float32, int32])(g))
+	case passkind.Adjoint + passkind.Q43 + passkind.Int:
+		return mulRunAdjoint((*Mul[fixed.Q43, int])(k), (*Mul[fixed.Q43, int])(g))
+	case passkind.Adjoint + passkind.Q43 + passkind.Int32:
+		return mulRunAdjoint((*Mul[fixed.Q43, int32])(k), (*Mul[fixed.Q43, int32])(g))
+	case passkind.Adjoint + passkind.Complex128 + passkind.Int:
+		return mulRunAdjoint((*Mul[complex128, int])(k), (*Mul[complex128, int])(g))
+	case passkind.Adjoint + passkind.Complex128 + passkind.Int32:
+		return mulRunAdjoint((*Mul[complex128, int32])(k), (*Mul[complex128, int32])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int:
+		return mulRunTangent((*Mul[float64, int])(k), (*Mul[float64, int])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int32:
+		return mulRunTangent((*Mul[float64, int32])(k), (*Mul[float64, int32])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int:
+		return mulRunTangent((*Mul[float32, int])(k), (*Mul[float32, int])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int32:
+		return mulRunTangent((*Mul[float32, int32])(k), (*Mul[float32, int32])(g))
+	case passkind.Tangent + passkind.Q43 + passkind.Int:
+		return mulRunTangent((*Mul[fixed.Q43, int])(k), (*Mul[fixed.Q43, int])(g))
+	case passkind.Tangent + passkind.Q43 + passkind.Int32:
+		return mulRunTangent((*Mul[fixed.Q43, int32])(k), (*Mul[fixed.Q43, int32])(g))
+	case passkind.Tangent + passkind.Complex128 + passkind.Int:
+		return mulRunTangent((*Mul[complex128, int])(k), (*Mul[complex128, int])(g))
+	case passkind.Tangent + passkind.Complex128 + passkind.Int32:
+		return mulRunTangent((*Mul[complex128, int32])(k), (*Mul[complex128, int32])(g))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int:
+		return mulRunAdjointTangent((*Mul[float64, int])(k), (*Mul[float64, int])(g), (*Mul[float64, int])(t), (*Mul[float64, int])(gt))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int32:
+		return mulRunAdjointTangent((*Mul[float64, int32])(k), (*Mul[float64, int32])(g), (*Mul[float64, int32])(t), (*Mul[float64, int32])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int:
+		return mulRunAdjointTangent((*Mul[float32, int])(k), (*Mul[float32, int])(g), (*Mul[float32, int])(t), (*Mul[float32, int])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int32:
+		return mulRunAdjointTangent((*Mul[float32, int32])(k), (*Mul[float32, int32])(g), (*Mul[float32, int32])(t), (*Mul[float32, int32])(gt))
+	case passkind.AdjointTangent + passkind.Q43 + passkind.Int:
+		return mulRunAdjointTangent((*Mul[fixed.Q43, int])(k), (*Mul[fixed.Q43, int])(g), (*Mul[fixed.Q43, int])(t), (*Mul[fixed.Q43, int])(gt))
+	case passkind.AdjointTangent + passkind.Q43 + passkind.Int32:
+		return mulRunAdjointTangent((*Mul[fixed.Q43, int32])(k), (*Mul[fixed.Q43, int32])(g), (*Mul[fixed.Q43, int32])(t), (*Mul[fixed.Q43, int32])(gt))
+	case passkind.AdjointTangent + passkind.Complex128 + passkind.Int:
+		return mulRunAdjointTangent((*Mul[complex128, int])(k), (*Mul[complex128, int])(g), (*Mul[complex128, int])(t), (*Mul[complex128, int])(gt))
+	case passkind.AdjointTangent + passkind.Complex128 + passkind.Int32:
+		return mulRunAdjointTangent((*Mul[complex128, int32])(k), (*Mul[complex128, int32])(g), (*Mul[complex128, int32])(t), (*Mul[complex128, int32])(gt))
+	case passkind.Checked + passkind.Float64 + passkind.Int:
+		return mulRun((*Mul[float64, int])(k), (*rev.Pass[Mul[float64, int]])(g))
+	case passkind.Checked + passkind.Float64 + passkind.Int32:
+		return mulRun((*Mul[float64, int32])(k), (*rev.Pass[Mul[float64, int32]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int:
+		return mulRun((*Mul[float32, int])(k), (*rev.Pass[Mul[float32, int]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int32:
+		return mulRun((*Mul[float32, int32])(k), (*rev.Pass[Mul[float32, int32]])(g))
+	case passkind.Checked + passkind.Q43 + passkind.Int:
+		return mulRun((*Mul[fixed.Q43, int])(k), (*rev.Pass[Mul[fixed.Q43, int]])(g))
+	case passkind.Checked + passkind.Q43 + passkind.Int32:
+		return mulRun((*Mul[fixed.Q43, int32])(k), (*rev.Pass[Mul[fixed.Q43, int32]])(g))
+	case passkind.Checked + passkind.Complex128 + passkind.Int:
+		return mulRun((*Mul[complex128, int])(k), (*rev.Pass[Mul[complex128, int]])(g))
+	case passkind.Checked + passkind.Complex128 + passkind.Int32:
+		return mulRun((*Mul[complex128, int32])(k), (*rev.Pass[Mul[complex128, int32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func mulRunForward[T rev.Number, I Index](k *Mul[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return mulRun(k, &rev.Pass[Mul[T, I]]{})
+}
+
+func mulRunInverse[T rev.Number, I Index](k *Mul[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return mulRun(k, &rev.Pass[Mul[T, I]]{Back: true})
+}
+
+func mulRunAdjoint[T rev.Number, I Index](k, g *Mul[T, I]) error {
+	rev.Check(k, g, nil, nil)
+	return mulRun(k, &rev.Pass[Mul[T, I]]{Back: true, Adjoint: true, G: *g})
+}
+
+func mulRunTangent[T rev.Number, I Index](k, t *Mul[T, I]) error {
+	rev.Check(k, nil, t, nil)
+	return mulRun(k, &rev.Pass[Mul[T, I]]{Tangent: true, T: *t})
+}
+
+func mulRunAdjointTangent[T rev.Number, I Index](k, g, t, gt *Mul[T, I]) error {
+	rev.Check(k, g, t, gt)
+	return mulRun(k, &rev.Pass[Mul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// RunChecked implements rev.Checker. It finds elements of C, also where the sum before its product with α, or α·b in a
+// transposed product of one column, is out of range.
+// Unless a bound from the largest numbers excludes that, it looks at one element after the other before it runs.
+func (k Mul[T, I]) RunChecked(back bool) error {
+	return mulCallChecked(passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), back)
+}
+
+// mulCallChecked is RunChecked of a *Mul.
+//
+//go:noinline
+func mulCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
+	switch kind {
+	case passkind.Float64 + passkind.Int:
+		return mulRunChecked(*(*Mul[float64, int])(k), back)
+	case passkind.Float64 + passkind.Int32:
+		return mulRunChecked(*(*Mul[float64, int32])(k), back)
+	case passkind.Float32 + passkind.Int:
+		return mulRunChecked(*(*Mul[float32, int])(k), back)
+	case passkind.Float32 + passkind.Int32:
+		return mulRunChecked(*(*Mul[float32, int32])(k), back)
+	case passkind.Q43 + passkind.Int:
+		return mulRunChecked(*(*Mul[fixed.Q43, int])(k), back)
+	case passkind.Q43 + passkind.Int32:
+		return mulRunChecked(*(*Mul[fixed.Q43, int32])(k), back)
+	case passkind.Complex128 + passkind.Int:
+		return mulRunChecked(*(*Mul[complex128, int])(k), back)
+	case passkind.Complex128 + passkind.Int32:
+		return mulRunChecked(*(*Mul[complex128, int32])(k), back)
+	}
+	panic("no such numbers")
 }
 
 // Forward computes Values_i += λ_i and Vectors_ji += (v_i)_j, or returns an error.
@@ -221,128 +775,531 @@ func NewSampledMul[I Index](s CSR[float64, I], a, b *mat.Dense) SampledMul[float
 
 // Forward computes S_ij += Σ_l A_il·B_jl at the entries of S.
 func (k SampledMul[T, I]) Forward() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[SampledMul[T, I]]{})
+	_ = sampledMulCall(passkind.Forward+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Inverse computes S_ij -= Σ_l A_il·B_jl at the entries of S.
 func (k SampledMul[T, I]) Inverse() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[SampledMul[T, I]]{Back: true})
+	_ = sampledMulCall(passkind.Inverse+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes S_ij -= Σ_l A_il·B_jl at the entries of S, Ā_i += Σ_j S̄_ij·B_j and
 // B̄_j += Σ_i S̄_ij·A_i.
 func (k SampledMul[T, I]) Adjoint(g SampledMul[T, I]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[SampledMul[T, I]]{Back: true, Adjoint: true, G: g})
+	_ = sampledMulCall(passkind.Adjoint+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes S_ij += Σ_l A_il·B_jl at the entries of S and Ṡ_ij += Ȧ_i·B_j +
 // A_i·Ḃ_j.
 func (k SampledMul[T, I]) Tangent(t SampledMul[T, I]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[SampledMul[T, I]]{Tangent: true, T: t})
+	_ = sampledMulCall(passkind.Tangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ṡ_ij -= Ȧ_i·B_j + A_i·Ḃ_j, and adds the
 // tangent of the gradient to gt.
 func (k SampledMul[T, I]) AdjointTangent(g, t, gt SampledMul[T, I]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[SampledMul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = sampledMulCall(passkind.AdjointTangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k SampledMul[T, I]) Run(p rev.Pass[SampledMul[T, I]]) error {
+	return sampledMulCall(passkind.Checked+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// sampledMulCall makes a pass of a *SampledMul.
+//
+//go:noinline
+func sampledMulCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64 + passkind.Int:
+		return sampledMulRunForward((*SampledMul[float64, int])(k))
+	case passkind.Forward + passkind.Float64 + passkind.Int32:
+		return sampledMulRunForward((*SampledMul[float64, int32])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int:
+		return sampledMulRunForward((*SampledMul[float32, int])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int32:
+		return sampledMulRunForward((*SampledMul[float32, int32])(k))
+	case passkind.Forward + passkind.Q43 + passkind.Int:
+		return sampledMulRunForward((*SampledMul[fixed.Q43, int])(k))
+	case passkind.Forward + passkind.Q43 + passkind.Int32:
+		return sampledMulRunForward((*SampledMul[fixed.Q43, int32])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int:
+		return sampledMulRunInverse((*SampledMul[float64, int])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int32:
+		return sampledMulRunInverse((*SampledMul[float64, int32])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int:
+		return sampledMulRunInverse((*SampledMul[float32, int])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int32:
+		return sampledMulRunInverse((*SampledMul[float32, int32])(k))
+	case passkind.Inverse + passkind.Q43 + passkind.Int:
+		return sampledMulRunInverse((*SampledMul[fixed.Q43, int])(k))
+	case passkind.Inverse + passkind.Q43 + passkind.Int32:
+		return sampledMulRunInverse((*SampledMul[fixed.Q43, int32])(k))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int:
+		return sampledMulRunAdjoint((*SampledMul[float64, int])(k), (*SampledMul[float64, int])(g))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int32:
+		return sampledMulRunAdjoint((*SampledMul[float64, int32])(k), (*SampledMul[float64, int32])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int:
+		return sampledMulRunAdjoint((*SampledMul[float32, int])(k), (*SampledMul[float32, int])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int32:
+		return sampledMulRunAdjoint((*SampledMul[float32, int32])(k), (*SampledMul[float32, int32])(g))
+	case passkind.Adjoint + passkind.Q43 + passkind.Int:
+		return sampledMulRunAdjoint((*SampledMul[fixed.Q43, int])(k), (*SampledMul[fixed.Q43, int])(g))
+	case passkind.Adjoint + passkind.Q43 + passkind.Int32:
+		return sampledMulRunAdjoint((*SampledMul[fixed.Q43, int32])(k), (*SampledMul[fixed.Q43, int32])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int:
+		return sampledMulRunTangent((*SampledMul[float64, int])(k), (*SampledMul[float64, int])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int32:
+		return sampledMulRunTangent((*SampledMul[float64, int32])(k), (*SampledMul[float64, int32])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int:
+		return sampledMulRunTangent((*SampledMul[float32, int])(k), (*SampledMul[float32, int])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int32:
+		return sampledMulRunTangent((*SampledMul[float32, int32])(k), (*SampledMul[float32, int32])(g))
+	case passkind.Tangent + passkind.Q43 + passkind.Int:
+		return sampledMulRunTangent((*SampledMul[fixed.Q43, int])(k), (*SampledMul[fixed.Q43, int])(g))
+	case passkind.Tangent + passkind.Q43 + passkind.Int32:
+		return sampledMulRunTangent((*SampledMul[fixed.Q43, int32])(k), (*SampledMul[fixed.Q43, int32])(g))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int:
+		return sampledMulRunAdjointTangent((*SampledMul[float64, int])(k), (*SampledMul[float64, int])(g), (*SampledMul[float64, int])(t), (*SampledMul[float64, int])(gt))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int32:
+		return sampledMulRunAdjointTangent((*SampledMul[float64, int32])(k), (*SampledMul[float64, int32])(g), (*SampledMul[float64, int32])(t), (*SampledMul[float64, int32])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int:
+		return sampledMulRunAdjointTangent((*SampledMul[float32, int])(k), (*SampledMul[float32, int])(g), (*SampledMul[float32, int])(t), (*SampledMul[float32, int])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int32:
+		return sampledMulRunAdjointTangent((*SampledMul[float32, int32])(k), (*SampledMul[float32, int32])(g), (*SampledMul[float32, int32])(t), (*SampledMul[float32, int32])(gt))
+	case passkind.AdjointTangent + passkind.Q43 + passkind.Int:
+		return sampledMulRunAdjointTangent((*SampledMul[fixed.Q43, int])(k), (*SampledMul[fixed.Q43, int])(g), (*SampledMul[fixed.Q43, int])(t), (*SampledMul[fixed.Q43, int])(gt))
+	case passkind.AdjointTangent + passkind.Q43 + passkind.Int32:
+		return sampledMulRunAdjointTangent((*SampledMul[fixed.Q43, int32])(k), (*SampledMul[fixed.Q43, int32])(g), (*SampledMul[fixed.Q43, int32])(t), (*SampledMul[fixed.Q43, int32])(gt))
+	case passkind.Checked + passkind.Float64 + passkind.Int:
+		return sampledMulRun((*SampledMul[float64, int])(k), (*rev.Pass[SampledMul[float64, int]])(g))
+	case passkind.Checked + passkind.Float64 + passkind.Int32:
+		return sampledMulRun((*SampledMul[float64, int32])(k), (*rev.Pass[SampledMul[float64, int32]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int:
+		return sampledMulRun((*SampledMul[float32, int])(k), (*rev.Pass[SampledMul[float32, int]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int32:
+		return sampledMulRun((*SampledMul[float32, int32])(k), (*rev.Pass[SampledMul[float32, int32]])(g))
+	case passkind.Checked + passkind.Q43 + passkind.Int:
+		return sampledMulRun((*SampledMul[fixed.Q43, int])(k), (*rev.Pass[SampledMul[fixed.Q43, int]])(g))
+	case passkind.Checked + passkind.Q43 + passkind.Int32:
+		return sampledMulRun((*SampledMul[fixed.Q43, int32])(k), (*rev.Pass[SampledMul[fixed.Q43, int32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func sampledMulRunForward[T rev.Real, I Index](k *SampledMul[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return sampledMulRun(k, &rev.Pass[SampledMul[T, I]]{})
+}
+
+func sampledMulRunInverse[T rev.Real, I Index](k *SampledMul[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return sampledMulRun(k, &rev.Pass[SampledMul[T, I]]{Back: true})
+}
+
+func sampledMulRunAdjoint[T rev.Real, I Index](k, g *SampledMul[T, I]) error {
+	rev.Check(k, g, nil, nil)
+	return sampledMulRun(k, &rev.Pass[SampledMul[T, I]]{Back: true, Adjoint: true, G: *g})
+}
+
+func sampledMulRunTangent[T rev.Real, I Index](k, t *SampledMul[T, I]) error {
+	rev.Check(k, nil, t, nil)
+	return sampledMulRun(k, &rev.Pass[SampledMul[T, I]]{Tangent: true, T: *t})
+}
+
+func sampledMulRunAdjointTangent[T rev.Real, I Index](k, g, t, gt *SampledMul[T, I]) error {
+	rev.Check(k, g, t, gt)
+	return sampledMulRun(k, &rev.Pass[SampledMul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // Forward computes X += op(A)⁻¹·B, or returns a mat.Condition.
 func (k Solve[T, I]) Forward() error {
-	rev.Check(&k, nil, nil, nil)
-	return k.Run(rev.Pass[Solve[T, I]]{})
+	return solveCall(passkind.Forward+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Inverse computes X -= op(A)⁻¹·B, or returns a mat.Condition.
 func (k Solve[T, I]) Inverse() error {
-	rev.Check(&k, nil, nil, nil)
-	return k.Run(rev.Pass[Solve[T, I]]{Back: true})
+	return solveCall(passkind.Inverse+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes X -= op(A)⁻¹·B, B̄ += Λ and Ā_ij -= (Λ·Yᵀ)_ij at the entries of A, or
 // returns a mat.Condition.
 func (k Solve[T, I]) Adjoint(g Solve[T, I]) error {
-	rev.Check(&k, &g, nil, nil)
-	return k.Run(rev.Pass[Solve[T, I]]{Back: true, Adjoint: true, G: g})
+	return solveCall(passkind.Adjoint+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes X += op(A)⁻¹·B and Ẋ += Ẏ = A⁻¹·(Ḃ - Ȧ·Y), or returns a mat.Condition.
 func (k Solve[T, I]) Tangent(t Solve[T, I]) error {
-	rev.Check(&k, nil, &t, nil)
-	return k.Run(rev.Pass[Solve[T, I]]{Tangent: true, T: t})
+	return solveCall(passkind.Tangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = A⁻¹·(Ḃ - Ȧ·Y), ġB += Λ̇ and ġA_ij -=
 // (Λ̇·Yᵀ + Λ·Ẏᵀ)_ij, or returns a mat.Condition.
 func (k Solve[T, I]) AdjointTangent(g, t, gt Solve[T, I]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Solve[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return solveCall(passkind.AdjointTangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel.
+func (k Solve[T, I]) Run(p rev.Pass[Solve[T, I]]) error {
+	return solveCall(passkind.Checked+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// solveCall makes a pass of a *Solve.
+//
+//go:noinline
+func solveCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64 + passkind.Int:
+		return solveRunForward((*Solve[float64, int])(k))
+	case passkind.Forward + passkind.Float64 + passkind.Int32:
+		return solveRunForward((*Solve[float64, int32])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int:
+		return solveRunForward((*Solve[float32, int])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int32:
+		return solveRunForward((*Solve[float32, int32])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int:
+		return solveRunInverse((*Solve[float64, int])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int32:
+		return solveRunInverse((*Solve[float64, int32])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int:
+		return solveRunInverse((*Solve[float32, int])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int32:
+		return solveRunInverse((*Solve[float32, int32])(k))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int:
+		return solveRunAdjoint((*Solve[float64, int])(k), (*Solve[float64, int])(g))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int32:
+		return solveRunAdjoint((*Solve[float64, int32])(k), (*Solve[float64, int32])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int:
+		return solveRunAdjoint((*Solve[float32, int])(k), (*Solve[float32, int])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int32:
+		return solveRunAdjoint((*Solve[float32, int32])(k), (*Solve[float32, int32])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int:
+		return solveRunTangent((*Solve[float64, int])(k), (*Solve[float64, int])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int32:
+		return solveRunTangent((*Solve[float64, int32])(k), (*Solve[float64, int32])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int:
+		return solveRunTangent((*Solve[float32, int])(k), (*Solve[float32, int])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int32:
+		return solveRunTangent((*Solve[float32, int32])(k), (*Solve[float32, int32])(g))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int:
+		return solveRunAdjointTangent((*Solve[float64, int])(k), (*Solve[float64, int])(g), (*Solve[float64, int])(t), (*Solve[float64, int])(gt))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int32:
+		return solveRunAdjointTangent((*Solve[float64, int32])(k), (*Solve[float64, int32])(g), (*Solve[float64, int32])(t), (*Solve[float64, int32])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int:
+		return solveRunAdjointTangent((*Solve[float32, int])(k), (*Solve[float32, int])(g), (*Solve[float32, int])(t), (*Solve[float32, int])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int32:
+		return solveRunAdjointTangent((*Solve[float32, int32])(k), (*Solve[float32, int32])(g), (*Solve[float32, int32])(t), (*Solve[float32, int32])(gt))
+	case passkind.Checked + passkind.Float64 + passkind.Int:
+		return solveRun((*Solve[float64, int])(k), (*rev.Pass[Solve[float64, int]])(g))
+	case passkind.Checked + passkind.Float64 + passkind.Int32:
+		return solveRun((*Solve[float64, int32])(k), (*rev.Pass[Solve[float64, int32]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int:
+		return solveRun((*Solve[float32, int])(k), (*rev.Pass[Solve[float32, int]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int32:
+		return solveRun((*Solve[float32, int32])(k), (*rev.Pass[Solve[float32, int32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func solveRunForward[T rev.Float, I Index](k *Solve[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return solveRun(k, &rev.Pass[Solve[T, I]]{})
+}
+
+func solveRunInverse[T rev.Float, I Index](k *Solve[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return solveRun(k, &rev.Pass[Solve[T, I]]{Back: true})
+}
+
+func solveRunAdjoint[T rev.Float, I Index](k, g *Solve[T, I]) error {
+	rev.Check(k, g, nil, nil)
+	return solveRun(k, &rev.Pass[Solve[T, I]]{Back: true, Adjoint: true, G: *g})
+}
+
+func solveRunTangent[T rev.Float, I Index](k, t *Solve[T, I]) error {
+	rev.Check(k, nil, t, nil)
+	return solveRun(k, &rev.Pass[Solve[T, I]]{Tangent: true, T: *t})
+}
+
+func solveRunAdjointTangent[T rev.Float, I Index](k, g, t, gt *Solve[T, I]) error {
+	rev.Check(k, g, t, gt)
+	return solveRun(k, &rev.Pass[Solve[T, I]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // Forward computes C_ij += Σ_l A_il·B_lj at the entries of C.
-func (k SpGEMM[T, I]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[SpGEMM[T, I]]{}) }
+func (k SpGEMM[T, I]) Forward() {
+	_ = spGEMMCall(passkind.Forward+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes C_ij -= Σ_l A_il·B_lj at the entries of C.
 func (k SpGEMM[T, I]) Inverse() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[SpGEMM[T, I]]{Back: true})
+	_ = spGEMMCall(passkind.Inverse+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes C_ij -= Σ_l A_il·B_lj at the entries of C, Ā_il += Σ_j C̄_ij·B_lj and
 // B̄_lj += Σ_i A_il·C̄_ij.
 func (k SpGEMM[T, I]) Adjoint(g SpGEMM[T, I]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[SpGEMM[T, I]]{Back: true, Adjoint: true, G: g})
+	_ = spGEMMCall(passkind.Adjoint+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes C_ij += Σ_l A_il·B_lj at the entries of C and Ċ += Ȧ·B + A·Ḃ.
 func (k SpGEMM[T, I]) Tangent(t SpGEMM[T, I]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[SpGEMM[T, I]]{Tangent: true, T: t})
+	_ = spGEMMCall(passkind.Tangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ċ -= Ȧ·B + A·Ḃ, and adds the tangent of the
 // gradient to gt.
 func (k SpGEMM[T, I]) AdjointTangent(g, t, gt SpGEMM[T, I]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[SpGEMM[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = spGEMMCall(passkind.AdjointTangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k SpGEMM[T, I]) Run(p rev.Pass[SpGEMM[T, I]]) error {
+	return spGEMMCall(passkind.Checked+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// spGEMMCall makes a pass of a *SpGEMM.
+//
+//go:noinline
+func spGEMMCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64 + passkind.Int:
+		return spGEMMRunForward((*SpGEMM[float64, int])(k))
+	case passkind.Forward + passkind.Float64 + passkind.Int32:
+		return spGEMMRunForward((*SpGEMM[float64, int32])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int:
+		return spGEMMRunForward((*SpGEMM[float32, int])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int32:
+		return spGEMMRunForward((*SpGEMM[float32, int32])(k))
+	case passkind.Forward + passkind.Q43 + passkind.Int:
+		return spGEMMRunForward((*SpGEMM[fixed.Q43, int])(k))
+	case passkind.Forward + passkind.Q43 + passkind.Int32:
+		return spGEMMRunForward((*SpGEMM[fixed.Q43, int32])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int:
+		return spGEMMRunInverse((*SpGEMM[float64, int])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int32:
+		return spGEMMRunInverse((*SpGEMM[float64, int32])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int:
+		return spGEMMRunInverse((*SpGEMM[float32, int])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int32:
+		return spGEMMRunInverse((*SpGEMM[float32, int32])(k))
+	case passkind.Inverse + passkind.Q43 + passkind.Int:
+		return spGEMMRunInverse((*SpGEMM[fixed.Q43, int])(k))
+	case passkind.Inverse + passkind.Q43 + passkind.Int32:
+		return spGEMMRunInverse((*SpGEMM[fixed.Q43, int32])(k))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int:
+		return spGEMMRunAdjoint((*SpGEMM[float64, int])(k), (*SpGEMM[float64, int])(g))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int32:
+		return spGEMMRunAdjoint((*SpGEMM[float64, int32])(k), (*SpGEMM[float64, int32])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int:
+		return spGEMMRunAdjoint((*SpGEMM[float32, int])(k), (*SpGEMM[float32, int])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int32:
+		return spGEMMRunAdjoint((*SpGEMM[float32, int32])(k), (*SpGEMM[float32, int32])(g))
+	case passkind.Adjoint + passkind.Q43 + passkind.Int:
+		return spGEMMRunAdjoint((*SpGEMM[fixed.Q43, int])(k), (*SpGEMM[fixed.Q43, int])(g))
+	case passkind.Adjoint + passkind.Q43 + passkind.Int32:
+		return spGEMMRunAdjoint((*SpGEMM[fixed.Q43, int32])(k), (*SpGEMM[fixed.Q43, int32])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int:
+		return spGEMMRunTangent((*SpGEMM[float64, int])(k), (*SpGEMM[float64, int])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int32:
+		return spGEMMRunTangent((*SpGEMM[float64, int32])(k), (*SpGEMM[float64, int32])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int:
+		return spGEMMRunTangent((*SpGEMM[float32, int])(k), (*SpGEMM[float32, int])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int32:
+		return spGEMMRunTangent((*SpGEMM[float32, int32])(k), (*SpGEMM[float32, int32])(g))
+	case passkind.Tangent + passkind.Q43 + passkind.Int:
+		return spGEMMRunTangent((*SpGEMM[fixed.Q43, int])(k), (*SpGEMM[fixed.Q43, int])(g))
+	case passkind.Tangent + passkind.Q43 + passkind.Int32:
+		return spGEMMRunTangent((*SpGEMM[fixed.Q43, int32])(k), (*SpGEMM[fixed.Q43, int32])(g))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int:
+		return spGEMMRunAdjointTangent((*SpGEMM[float64, int])(k), (*SpGEMM[float64, int])(g), (*SpGEMM[float64, int])(t), (*SpGEMM[float64, int])(gt))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int32:
+		return spGEMMRunAdjointTangent((*SpGEMM[float64, int32])(k), (*SpGEMM[float64, int32])(g), (*SpGEMM[float64, int32])(t), (*SpGEMM[float64, int32])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int:
+		return spGEMMRunAdjointTangent((*SpGEMM[float32, int])(k), (*SpGEMM[float32, int])(g), (*SpGEMM[float32, int])(t), (*SpGEMM[float32, int])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int32:
+		return spGEMMRunAdjointTangent((*SpGEMM[float32, int32])(k), (*SpGEMM[float32, int32])(g), (*SpGEMM[float32, int32])(t), (*SpGEMM[float32, int32])(gt))
+	case passkind.AdjointTangent + passkind.Q43 + passkind.Int:
+		return spGEMMRunAdjointTangent((*SpGEMM[fixed.Q43, int])(k), (*SpGEMM[fixed.Q43, int])(g), (*SpGEMM[fixed.Q43, int])(t), (*SpGEMM[fixed.Q43, int])(gt))
+	case passkind.AdjointTangent + passkind.Q43 + passkind.Int32:
+		return spGEMMRunAdjointTangent((*SpGEMM[fixed.Q43, int32])(k), (*SpGEMM[fixed.Q43, int32])(g), (*SpGEMM[fixed.Q43, int32])(t), (*SpGEMM[fixed.Q43, int32])(gt))
+	case passkind.Checked + passkind.Float64 + passkind.Int:
+		return spGEMMRun((*SpGEMM[float64, int])(k), (*rev.Pass[SpGEMM[float64, int]])(g))
+	case passkind.Checked + passkind.Float64 + passkind.Int32:
+		return spGEMMRun((*SpGEMM[float64, int32])(k), (*rev.Pass[SpGEMM[float64, int32]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int:
+		return spGEMMRun((*SpGEMM[float32, int])(k), (*rev.Pass[SpGEMM[float32, int]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int32:
+		return spGEMMRun((*SpGEMM[float32, int32])(k), (*rev.Pass[SpGEMM[float32, int32]])(g))
+	case passkind.Checked + passkind.Q43 + passkind.Int:
+		return spGEMMRun((*SpGEMM[fixed.Q43, int])(k), (*rev.Pass[SpGEMM[fixed.Q43, int]])(g))
+	case passkind.Checked + passkind.Q43 + passkind.Int32:
+		return spGEMMRun((*SpGEMM[fixed.Q43, int32])(k), (*rev.Pass[SpGEMM[fixed.Q43, int32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func spGEMMRunForward[T rev.Real, I Index](k *SpGEMM[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return spGEMMRun(k, &rev.Pass[SpGEMM[T, I]]{})
+}
+
+func spGEMMRunInverse[T rev.Real, I Index](k *SpGEMM[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return spGEMMRun(k, &rev.Pass[SpGEMM[T, I]]{Back: true})
+}
+
+func spGEMMRunAdjoint[T rev.Real, I Index](k, g *SpGEMM[T, I]) error {
+	rev.Check(k, g, nil, nil)
+	return spGEMMRun(k, &rev.Pass[SpGEMM[T, I]]{Back: true, Adjoint: true, G: *g})
+}
+
+func spGEMMRunTangent[T rev.Real, I Index](k, t *SpGEMM[T, I]) error {
+	rev.Check(k, nil, t, nil)
+	return spGEMMRun(k, &rev.Pass[SpGEMM[T, I]]{Tangent: true, T: *t})
+}
+
+func spGEMMRunAdjointTangent[T rev.Real, I Index](k, g, t, gt *SpGEMM[T, I]) error {
+	rev.Check(k, g, t, gt)
+	return spGEMMRun(k, &rev.Pass[SpGEMM[T, I]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // Forward computes C += α·S·B.
 func (k SymmetricMul[T, I]) Forward() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[SymmetricMul[T, I]]{})
+	_ = symmetricMulCall(passkind.Forward+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Inverse computes C -= α·S·B.
 func (k SymmetricMul[T, I]) Inverse() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[SymmetricMul[T, I]]{Back: true})
+	_ = symmetricMulCall(passkind.Inverse+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes C -= α·S·B, B̄ += α·S·C̄, Ā_ij += α·(C̄_i·B_j + C̄_j·B_i)/(1 + δ_ij)
 // and ᾱ += Σ C̄·(S·B).
 func (k SymmetricMul[T, I]) Adjoint(g SymmetricMul[T, I]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[SymmetricMul[T, I]]{Back: true, Adjoint: true, G: g})
+	_ = symmetricMulCall(passkind.Adjoint+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes C += α·S·B and Ċ += α̇·S·B + α·(Ṡ·B + S·Ḃ).
 func (k SymmetricMul[T, I]) Tangent(t SymmetricMul[T, I]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[SymmetricMul[T, I]]{Tangent: true, T: t})
+	_ = symmetricMulCall(passkind.Tangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ċ -= α̇·S·B + α·(Ṡ·B + S·Ḃ), and adds the
 // tangent of the gradient to gt.
 func (k SymmetricMul[T, I]) AdjointTangent(g, t, gt SymmetricMul[T, I]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[SymmetricMul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = symmetricMulCall(passkind.AdjointTangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k SymmetricMul[T, I]) Run(p rev.Pass[SymmetricMul[T, I]]) error {
+	return symmetricMulCall(passkind.Checked+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// symmetricMulCall makes a pass of a *SymmetricMul.
+//
+//go:noinline
+func symmetricMulCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64 + passkind.Int:
+		return symmetricMulRunForward((*SymmetricMul[float64, int])(k))
+	case passkind.Forward + passkind.Float64 + passkind.Int32:
+		return symmetricMulRunForward((*SymmetricMul[float64, int32])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int:
+		return symmetricMulRunForward((*SymmetricMul[float32, int])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int32:
+		return symmetricMulRunForward((*SymmetricMul[float32, int32])(k))
+	case passkind.Forward + passkind.Q43 + passkind.Int:
+		return symmetricMulRunForward((*SymmetricMul[fixed.Q43, int])(k))
+	case passkind.Forward + passkind.Q43 + passkind.Int32:
+		return symmetricMulRunForward((*SymmetricMul[fixed.Q43, int32])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int:
+		return symmetricMulRunInverse((*SymmetricMul[float64, int])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int32:
+		return symmetricMulRunInverse((*SymmetricMul[float64, int32])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int:
+		return symmetricMulRunInverse((*SymmetricMul[float32, int])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int32:
+		return symmetricMulRunInverse((*SymmetricMul[float32, int32])(k))
+	case passkind.Inverse + passkind.Q43 + passkind.Int:
+		return symmetricMulRunInverse((*SymmetricMul[fixed.Q43, int])(k))
+	case passkind.Inverse + passkind.Q43 + passkind.Int32:
+		return symmetricMulRunInverse((*SymmetricMul[fixed.Q43, int32])(k))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int:
+		return symmetricMulRunAdjoint((*SymmetricMul[float64, int])(k), (*SymmetricMul[float64, int])(g))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int32:
+		return symmetricMulRunAdjoint((*SymmetricMul[float64, int32])(k), (*SymmetricMul[float64, int32])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int:
+		return symmetricMulRunAdjoint((*SymmetricMul[float32, int])(k), (*SymmetricMul[float32, int])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int32:
+		return symmetricMulRunAdjoint((*SymmetricMul[float32, int32])(k), (*SymmetricMul[float32, int32])(g))
+	case passkind.Adjoint + passkind.Q43 + passkind.Int:
+		return symmetricMulRunAdjoint((*SymmetricMul[fixed.Q43, int])(k), (*SymmetricMul[fixed.Q43, int])(g))
+	case passkind.Adjoint + passkind.Q43 + passkind.Int32:
+		return symmetricMulRunAdjoint((*SymmetricMul[fixed.Q43, int32])(k), (*SymmetricMul[fixed.Q43, int32])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int:
+		return symmetricMulRunTangent((*SymmetricMul[float64, int])(k), (*SymmetricMul[float64, int])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int32:
+		return symmetricMulRunTangent((*SymmetricMul[float64, int32])(k), (*SymmetricMul[float64, int32])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int:
+		return symmetricMulRunTangent((*SymmetricMul[float32, int])(k), (*SymmetricMul[float32, int])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int32:
+		return symmetricMulRunTangent((*SymmetricMul[float32, int32])(k), (*SymmetricMul[float32, int32])(g))
+	case passkind.Tangent + passkind.Q43 + passkind.Int:
+		return symmetricMulRunTangent((*SymmetricMul[fixed.Q43, int])(k), (*SymmetricMul[fixed.Q43, int])(g))
+	case passkind.Tangent + passkind.Q43 + passkind.Int32:
+		return symmetricMulRunTangent((*SymmetricMul[fixed.Q43, int32])(k), (*SymmetricMul[fixed.Q43, int32])(g))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int:
+		return symmetricMulRunAdjointTangent((*SymmetricMul[float64, int])(k), (*SymmetricMul[float64, int])(g), (*SymmetricMul[float64, int])(t), (*SymmetricMul[float64, int])(gt))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int32:
+		return symmetricMulRunAdjointTangent((*SymmetricMul[float64, int32])(k), (*SymmetricMul[float64, int32])(g), (*SymmetricMul[float64, int32])(t), (*SymmetricMul[float64, int32])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int:
+		return symmetricMulRunAdjointTangent((*SymmetricMul[float32, int])(k), (*SymmetricMul[float32, int])(g), (*SymmetricMul[float32, int])(t), (*SymmetricMul[float32, int])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int32:
+		return symmetricMulRunAdjointTangent((*SymmetricMul[float32, int32])(k), (*SymmetricMul[float32, int32])(g), (*SymmetricMul[float32, int32])(t), (*SymmetricMul[float32, int32])(gt))
+	case passkind.AdjointTangent + passkind.Q43 + passkind.Int:
+		return symmetricMulRunAdjointTangent((*SymmetricMul[fixed.Q43, int])(k), (*SymmetricMul[fixed.Q43, int])(g), (*SymmetricMul[fixed.Q43, int])(t), (*SymmetricMul[fixed.Q43, int])(gt))
+	case passkind.AdjointTangent + passkind.Q43 + passkind.Int32:
+		return symmetricMulRunAdjointTangent((*SymmetricMul[fixed.Q43, int32])(k), (*SymmetricMul[fixed.Q43, int32])(g), (*SymmetricMul[fixed.Q43, int32])(t), (*SymmetricMul[fixed.Q43, int32])(gt))
+	case passkind.Checked + passkind.Float64 + passkind.Int:
+		return symmetricMulRun((*SymmetricMul[float64, int])(k), (*rev.Pass[SymmetricMul[float64, int]])(g))
+	case passkind.Checked + passkind.Float64 + passkind.Int32:
+		return symmetricMulRun((*SymmetricMul[float64, int32])(k), (*rev.Pass[SymmetricMul[float64, int32]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int:
+		return symmetricMulRun((*SymmetricMul[float32, int])(k), (*rev.Pass[SymmetricMul[float32, int]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int32:
+		return symmetricMulRun((*SymmetricMul[float32, int32])(k), (*rev.Pass[SymmetricMul[float32, int32]])(g))
+	case passkind.Checked + passkind.Q43 + passkind.Int:
+		return symmetricMulRun((*SymmetricMul[fixed.Q43, int])(k), (*rev.Pass[SymmetricMul[fixed.Q43, int]])(g))
+	case passkind.Checked + passkind.Q43 + passkind.Int32:
+		return symmetricMulRun((*SymmetricMul[fixed.Q43, int32])(k), (*rev.Pass[SymmetricMul[fixed.Q43, int32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func symmetricMulRunForward[T rev.Real, I Index](k *SymmetricMul[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return symmetricMulRun(k, &rev.Pass[SymmetricMul[T, I]]{})
+}
+
+func symmetricMulRunInverse[T rev.Real, I Index](k *SymmetricMul[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return symmetricMulRun(k, &rev.Pass[SymmetricMul[T, I]]{Back: true})
+}
+
+func symmetricMulRunAdjoint[T rev.Real, I Index](k, g *SymmetricMul[T, I]) error {
+	rev.Check(k, g, nil, nil)
+	return symmetricMulRun(k, &rev.Pass[SymmetricMul[T, I]]{Back: true, Adjoint: true, G: *g})
+}
+
+func symmetricMulRunTangent[T rev.Real, I Index](k, t *SymmetricMul[T, I]) error {
+	rev.Check(k, nil, t, nil)
+	return symmetricMulRun(k, &rev.Pass[SymmetricMul[T, I]]{Tangent: true, T: *t})
+}
+
+func symmetricMulRunAdjointTangent[T rev.Real, I Index](k, g, t, gt *SymmetricMul[T, I]) error {
+	rev.Check(k, g, t, gt)
+	return symmetricMulRun(k, &rev.Pass[SymmetricMul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // NewTriSolve returns the kernel that adds to x, over gonum's types, sharing their
@@ -353,33 +1310,115 @@ func NewTriSolve[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) T
 
 // Forward computes X += op(A)⁻¹·B, or returns a *rev.SingularError.
 func (k TriSolve[T, I]) Forward() error {
-	rev.Check(&k, nil, nil, nil)
-	return k.Run(rev.Pass[TriSolve[T, I]]{})
+	return triSolveCall(passkind.Forward+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Inverse computes X -= op(A)⁻¹·B, or returns a *rev.SingularError.
 func (k TriSolve[T, I]) Inverse() error {
-	rev.Check(&k, nil, nil, nil)
-	return k.Run(rev.Pass[TriSolve[T, I]]{Back: true})
+	return triSolveCall(passkind.Inverse+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes X -= op(A)⁻¹·B, and adds the gradient to the cotangents of A and B, or
 // returns a *rev.SingularError.
 func (k TriSolve[T, I]) Adjoint(g TriSolve[T, I]) error {
-	rev.Check(&k, &g, nil, nil)
-	return k.Run(rev.Pass[TriSolve[T, I]]{Back: true, Adjoint: true, G: g})
+	return triSolveCall(passkind.Adjoint+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes X += op(A)⁻¹·B and ẋ += op(A)⁻¹·(ḃ - Ȯ·x), or returns a
 // *rev.SingularError.
 func (k TriSolve[T, I]) Tangent(t TriSolve[T, I]) error {
-	rev.Check(&k, nil, &t, nil)
-	return k.Run(rev.Pass[TriSolve[T, I]]{Tangent: true, T: t})
+	return triSolveCall(passkind.Tangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ẋ -= op(A)⁻¹·(ḃ - Ȯ·x), and adds the tangent of
 // the gradient to gt, or returns a *rev.SingularError.
 func (k TriSolve[T, I]) AdjointTangent(g, t, gt TriSolve[T, I]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[TriSolve[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return triSolveCall(passkind.AdjointTangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel.
+func (k TriSolve[T, I]) Run(p rev.Pass[TriSolve[T, I]]) error {
+	return triSolveCall(passkind.Checked+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// triSolveCall makes a pass of a *TriSolve.
+//
+//go:noinline
+func triSolveCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64 + passkind.Int:
+		return triSolveRunForward((*TriSolve[float64, int])(k))
+	case passkind.Forward + passkind.Float64 + passkind.Int32:
+		return triSolveRunForward((*TriSolve[float64, int32])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int:
+		return triSolveRunForward((*TriSolve[float32, int])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int32:
+		return triSolveRunForward((*TriSolve[float32, int32])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int:
+		return triSolveRunInverse((*TriSolve[float64, int])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int32:
+		return triSolveRunInverse((*TriSolve[float64, int32])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int:
+		return triSolveRunInverse((*TriSolve[float32, int])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int32:
+		return triSolveRunInverse((*TriSolve[float32, int32])(k))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int:
+		return triSolveRunAdjoint((*TriSolve[float64, int])(k), (*TriSolve[float64, int])(g))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int32:
+		return triSolveRunAdjoint((*TriSolve[float64, int32])(k), (*TriSolve[float64, int32])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int:
+		return triSolveRunAdjoint((*TriSolve[float32, int])(k), (*TriSolve[float32, int])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int32:
+		return triSolveRunAdjoint((*TriSolve[float32, int32])(k), (*TriSolve[float32, int32])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int:
+		return triSolveRunTangent((*TriSolve[float64, int])(k), (*TriSolve[float64, int])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int32:
+		return triSolveRunTangent((*TriSolve[float64, int32])(k), (*TriSolve[float64, int32])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int:
+		return triSolveRunTangent((*TriSolve[float32, int])(k), (*TriSolve[float32, int])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int32:
+		return triSolveRunTangent((*TriSolve[float32, int32])(k), (*TriSolve[float32, int32])(g))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int:
+		return triSolveRunAdjointTangent((*TriSolve[float64, int])(k), (*TriSolve[float64, int])(g), (*TriSolve[float64, int])(t), (*TriSolve[float64, int])(gt))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int32:
+		return triSolveRunAdjointTangent((*TriSolve[float64, int32])(k), (*TriSolve[float64, int32])(g), (*TriSolve[float64, int32])(t), (*TriSolve[float64, int32])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int:
+		return triSolveRunAdjointTangent((*TriSolve[float32, int])(k), (*TriSolve[float32, int])(g), (*TriSolve[float32, int])(t), (*TriSolve[float32, int])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int32:
+		return triSolveRunAdjointTangent((*TriSolve[float32, int32])(k), (*TriSolve[float32, int32])(g), (*TriSolve[float32, int32])(t), (*TriSolve[float32, int32])(gt))
+	case passkind.Checked + passkind.Float64 + passkind.Int:
+		return triSolveRun((*TriSolve[float64, int])(k), (*rev.Pass[TriSolve[float64, int]])(g))
+	case passkind.Checked + passkind.Float64 + passkind.Int32:
+		return triSolveRun((*TriSolve[float64, int32])(k), (*rev.Pass[TriSolve[float64, int32]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int:
+		return triSolveRun((*TriSolve[float32, int])(k), (*rev.Pass[TriSolve[float32, int]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int32:
+		return triSolveRun((*TriSolve[float32, int32])(k), (*rev.Pass[TriSolve[float32, int32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func triSolveRunForward[T rev.Float, I Index](k *TriSolve[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return triSolveRun(k, &rev.Pass[TriSolve[T, I]]{})
+}
+
+func triSolveRunInverse[T rev.Float, I Index](k *TriSolve[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return triSolveRun(k, &rev.Pass[TriSolve[T, I]]{Back: true})
+}
+
+func triSolveRunAdjoint[T rev.Float, I Index](k, g *TriSolve[T, I]) error {
+	rev.Check(k, g, nil, nil)
+	return triSolveRun(k, &rev.Pass[TriSolve[T, I]]{Back: true, Adjoint: true, G: *g})
+}
+
+func triSolveRunTangent[T rev.Float, I Index](k, t *TriSolve[T, I]) error {
+	rev.Check(k, nil, t, nil)
+	return triSolveRun(k, &rev.Pass[TriSolve[T, I]]{Tangent: true, T: *t})
+}
+
+func triSolveRunAdjointTangent[T rev.Float, I Index](k, g, t, gt *TriSolve[T, I]) error {
+	rev.Check(k, g, t, gt)
+	return triSolveRun(k, &rev.Pass[TriSolve[T, I]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }

@@ -46,10 +46,10 @@ func (k MatMul[T]) Winners(dst []int32) {
 	w.end()
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
+// matMulRun is Run of MatMul. It returns no error.
+func matMulRun[T rev.Real](k *MatMul[T], p *rev.Pass[MatMul[T]]) error {
 	w := workspace.Get[*product[T]]()
-	w.begin(k, p)
+	w.begin(*k, *p)
 	tangents := p.T.C.Data != nil && (p.T.A.Data != nil || p.T.B.Data != nil)
 	byRows := p.G.C.Data != nil && p.G.A.Data != nil || p.GT.C.Data != nil && p.GT.A.Data != nil
 	byColumns := p.G.C.Data != nil && p.G.B.Data != nil || p.GT.C.Data != nil && p.GT.B.Data != nil

@@ -38,11 +38,11 @@ func NewSparseMul(c *mat.Dense, a *sparse.CSR, b *mat.Dense) SparseMul[float64, 
 	return SparseMul[float64, int]{C: rev.ViewDense(c), A: revsparse.ViewCSR(a), B: rev.ViewDense(b)}
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k SparseMul[T, I]) Run(p rev.Pass[SparseMul[T, I]]) error {
+// sparseMulRun is Run of SparseMul. It returns no error.
+func sparseMulRun[T rev.Real, I revsparse.Index](k *SparseMul[T, I], p *rev.Pass[SparseMul[T, I]]) error {
 	revsparse.CheckOperand[SparseMul[T, I]](&k.A, "A")
 	w := workspace.Get[*sparseProduct[T, I]]()
-	w.k, w.p = k, p
+	w.k, w.p = *k, *p
 	// Several rows of A add to a row of B̄. Its columns are therefore done later, from the
 	// winners of all rows.
 	byColumns := p.G.C.Data != nil && p.G.B.Data != nil || p.GT.C.Data != nil && p.GT.B.Data != nil
@@ -95,7 +95,7 @@ func (w *sparseProduct[T, I]) Block(worker, block int) {
 		if len(w.winners) > 0 {
 			label = w.winners[i*n:][:n]
 		}
-		k.search(i, best, label)
+		sparseMulSearch(k, i, best, label)
 		for j, entry := range label {
 			if k.C.Data != nil {
 				k.C.Row(i)[j] += T(sign * best[j])
@@ -143,8 +143,8 @@ func (w *sparseGradients[T, I]) Block(_, block int) {
 	}
 }
 
-// search finds the best sums of row i.
-func (k *SparseMul[T, I]) search(i int, best []T, label []int) {
+// sparseMulSearch finds the best sums of row i.
+func sparseMulSearch[T rev.Real, I revsparse.Index](k *SparseMul[T, I], i int, best []T, label []int) {
 	for j := range best {
 		best[j], label[j] = paths.Worst[T](k.Min), none
 	}

@@ -4,7 +4,11 @@ package revtropical
 
 import (
 	"gonum.org/v1/gonum/mat"
+	"revnum/fixed"
+	"revnum/internal/passkind"
 	"revnum/rev"
+	"revnum/revsparse"
+	"unsafe"
 )
 
 // NewMatMul returns the kernel that adds to c, over gonum's types, sharing their storage.
@@ -13,32 +17,108 @@ func NewMatMul(c, a, b *mat.Dense) MatMul[float64] {
 }
 
 // Forward computes C_ij += max_l a_il + b_lj.
-func (k MatMul[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[MatMul[T]]{}) }
+func (k MatMul[T]) Forward() {
+	_ = matMulCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes C_ij -= max_l a_il + b_lj.
-func (k MatMul[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[MatMul[T]]{Back: true}) }
+func (k MatMul[T]) Inverse() {
+	_ = matMulCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes C_ij -= max_l a_il + b_lj, ā_iw += c̄_ij and b̄_wj += c̄_ij.
 func (k MatMul[T]) Adjoint(g MatMul[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[MatMul[T]]{Back: true, Adjoint: true, G: g})
+	_ = matMulCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes C_ij += max_l a_il + b_lj and ċ_ij += ȧ_iw + ḃ_wj.
 func (k MatMul[T]) Tangent(t MatMul[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[MatMul[T]]{Tangent: true, T: t})
+	_ = matMulCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ċ_ij -= ȧ_iw + ḃ_wj, ġa_iw += ġc_ij and
 // ġb_wj += ġc_ij.
 func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[MatMul[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = matMulCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *MatMul[T]) check(g, t *MatMul[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
+	return matMulCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// matMulCall makes a pass of a *MatMul.
+//
+//go:noinline
+func matMulCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return matMulRunForward((*MatMul[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return matMulRunForward((*MatMul[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return matMulRunForward((*MatMul[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return matMulRunInverse((*MatMul[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return matMulRunInverse((*MatMul[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return matMulRunInverse((*MatMul[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return matMulRunAdjoint((*MatMul[float64])(k), (*MatMul[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return matMulRunAdjoint((*MatMul[float32])(k), (*MatMul[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return matMulRunAdjoint((*MatMul[fixed.Q43])(k), (*MatMul[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return matMulRunTangent((*MatMul[float64])(k), (*MatMul[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return matMulRunTangent((*MatMul[float32])(k), (*MatMul[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return matMulRunTangent((*MatMul[fixed.Q43])(k), (*MatMul[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return matMulRunAdjointTangent((*MatMul[float64])(k), (*MatMul[float64])(g), (*MatMul[float64])(t), (*MatMul[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return matMulRunAdjointTangent((*MatMul[float32])(k), (*MatMul[float32])(g), (*MatMul[float32])(t), (*MatMul[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return matMulRunAdjointTangent((*MatMul[fixed.Q43])(k), (*MatMul[fixed.Q43])(g), (*MatMul[fixed.Q43])(t), (*MatMul[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return matMulRun((*MatMul[float64])(k), (*rev.Pass[MatMul[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return matMulRun((*MatMul[float32])(k), (*rev.Pass[MatMul[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return matMulRun((*MatMul[fixed.Q43])(k), (*rev.Pass[MatMul[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func matMulRunForward[T rev.Real](k *MatMul[T]) error {
+	matMulCheck(k, nil, nil)
+	return matMulRun(k, &rev.Pass[MatMul[T]]{})
+}
+
+func matMulRunInverse[T rev.Real](k *MatMul[T]) error {
+	matMulCheck(k, nil, nil)
+	return matMulRun(k, &rev.Pass[MatMul[T]]{Back: true})
+}
+
+func matMulRunAdjoint[T rev.Real](k, g *MatMul[T]) error {
+	matMulCheck(k, g, nil)
+	return matMulRun(k, &rev.Pass[MatMul[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func matMulRunTangent[T rev.Real](k, t *MatMul[T]) error {
+	matMulCheck(k, nil, t)
+	return matMulRun(k, &rev.Pass[MatMul[T]]{Tangent: true, T: *t})
+}
+
+func matMulRunAdjointTangent[T rev.Real](k, g, t, gt *MatMul[T]) error {
+	rev.Check(k, g, t, gt)
+	return matMulRun(k, &rev.Pass[MatMul[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// matMulCheck is rev.Check for a pass without second derivatives.
+func matMulCheck[T rev.Real](k, g, t *MatMul[T]) {
 	dimm := k.C.Rows
 	dimn := k.C.Cols
 	dimk := k.A.Cols
@@ -61,34 +141,140 @@ func (k *MatMul[T]) check(g, t *MatMul[T]) {
 // Forward computes C_ij += max_p a_p + b_lj over the entries p of row i of A (in column
 // l).
 func (k SparseMul[T, I]) Forward() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[SparseMul[T, I]]{})
+	_ = sparseMulCall(passkind.Forward+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Inverse computes C_ij -= max_p a_p + b_lj over the entries p of row i of A (in column
 // l).
 func (k SparseMul[T, I]) Inverse() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[SparseMul[T, I]]{Back: true})
+	_ = sparseMulCall(passkind.Inverse+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes C_ij -= max_p a_p + b_lj over the entries p of row i of A (in column
 // l), ā_w += c̄_ij and b̄_lj += c̄_ij.
 func (k SparseMul[T, I]) Adjoint(g SparseMul[T, I]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[SparseMul[T, I]]{Back: true, Adjoint: true, G: g})
+	_ = sparseMulCall(passkind.Adjoint+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes C_ij += max_p a_p + b_lj over the entries p of row i of A (in column l)
 // and ċ_ij += ȧ_w + ḃ_lj.
 func (k SparseMul[T, I]) Tangent(t SparseMul[T, I]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[SparseMul[T, I]]{Tangent: true, T: t})
+	_ = sparseMulCall(passkind.Tangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, ċ_ij -= ȧ_w + ḃ_lj, ġa_w += ġc_ij and ġb_lj +=
 // ġc_ij.
 func (k SparseMul[T, I]) AdjointTangent(g, t, gt SparseMul[T, I]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[SparseMul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = sparseMulCall(passkind.AdjointTangent+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k SparseMul[T, I]) Run(p rev.Pass[SparseMul[T, I]]) error {
+	return sparseMulCall(passkind.Checked+passkind.Of[T]()+passkind.OfIndex[I](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// sparseMulCall makes a pass of a *SparseMul.
+//
+//go:noinline
+func sparseMulCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64 + passkind.Int:
+		return sparseMulRunForward((*SparseMul[float64, int])(k))
+	case passkind.Forward + passkind.Float64 + passkind.Int32:
+		return sparseMulRunForward((*SparseMul[float64, int32])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int:
+		return sparseMulRunForward((*SparseMul[float32, int])(k))
+	case passkind.Forward + passkind.Float32 + passkind.Int32:
+		return sparseMulRunForward((*SparseMul[float32, int32])(k))
+	case passkind.Forward + passkind.Q43 + passkind.Int:
+		return sparseMulRunForward((*SparseMul[fixed.Q43, int])(k))
+	case passkind.Forward + passkind.Q43 + passkind.Int32:
+		return sparseMulRunForward((*SparseMul[fixed.Q43, int32])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int:
+		return sparseMulRunInverse((*SparseMul[float64, int])(k))
+	case passkind.Inverse + passkind.Float64 + passkind.Int32:
+		return sparseMulRunInverse((*SparseMul[float64, int32])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int:
+		return sparseMulRunInverse((*SparseMul[float32, int])(k))
+	case passkind.Inverse + passkind.Float32 + passkind.Int32:
+		return sparseMulRunInverse((*SparseMul[float32, int32])(k))
+	case passkind.Inverse + passkind.Q43 + passkind.Int:
+		return sparseMulRunInverse((*SparseMul[fixed.Q43, int])(k))
+	case passkind.Inverse + passkind.Q43 + passkind.Int32:
+		return sparseMulRunInverse((*SparseMul[fixed.Q43, int32])(k))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int:
+		return sparseMulRunAdjoint((*SparseMul[float64, int])(k), (*SparseMul[float64, int])(g))
+	case passkind.Adjoint + passkind.Float64 + passkind.Int32:
+		return sparseMulRunAdjoint((*SparseMul[float64, int32])(k), (*SparseMul[float64, int32])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int:
+		return sparseMulRunAdjoint((*SparseMul[float32, int])(k), (*SparseMul[float32, int])(g))
+	case passkind.Adjoint + passkind.Float32 + passkind.Int32:
+		return sparseMulRunAdjoint((*SparseMul[float32, int32])(k), (*SparseMul[float32, int32])(g))
+	case passkind.Adjoint + passkind.Q43 + passkind.Int:
+		return sparseMulRunAdjoint((*SparseMul[fixed.Q43, int])(k), (*SparseMul[fixed.Q43, int])(g))
+	case passkind.Adjoint + passkind.Q43 + passkind.Int32:
+		return sparseMulRunAdjoint((*SparseMul[fixed.Q43, int32])(k), (*SparseMul[fixed.Q43, int32])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int:
+		return sparseMulRunTangent((*SparseMul[float64, int])(k), (*SparseMul[float64, int])(g))
+	case passkind.Tangent + passkind.Float64 + passkind.Int32:
+		return sparseMulRunTangent((*SparseMul[float64, int32])(k), (*SparseMul[float64, int32])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int:
+		return sparseMulRunTangent((*SparseMul[float32, int])(k), (*SparseMul[float32, int])(g))
+	case passkind.Tangent + passkind.Float32 + passkind.Int32:
+		return sparseMulRunTangent((*SparseMul[float32, int32])(k), (*SparseMul[float32, int32])(g))
+	case passkind.Tangent + passkind.Q43 + passkind.Int:
+		return sparseMulRunTangent((*SparseMul[fixed.Q43, int])(k), (*SparseMul[fixed.Q43, int])(g))
+	case passkind.Tangent + passkind.Q43 + passkind.Int32:
+		return sparseMulRunTangent((*SparseMul[fixed.Q43, int32])(k), (*SparseMul[fixed.Q43, int32])(g))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int:
+		return sparseMulRunAdjointTangent((*SparseMul[float64, int])(k), (*SparseMul[float64, int])(g), (*SparseMul[float64, int])(t), (*SparseMul[float64, int])(gt))
+	case passkind.AdjointTangent + passkind.Float64 + passkind.Int32:
+		return sparseMulRunAdjointTangent((*SparseMul[float64, int32])(k), (*SparseMul[float64, int32])(g), (*SparseMul[float64, int32])(t), (*SparseMul[float64, int32])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int:
+		return sparseMulRunAdjointTangent((*SparseMul[float32, int])(k), (*SparseMul[float32, int])(g), (*SparseMul[float32, int])(t), (*SparseMul[float32, int])(gt))
+	case passkind.AdjointTangent + passkind.Float32 + passkind.Int32:
+		return sparseMulRunAdjointTangent((*SparseMul[float32, int32])(k), (*SparseMul[float32, int32])(g), (*SparseMul[float32, int32])(t), (*SparseMul[float32, int32])(gt))
+	case passkind.AdjointTangent + passkind.Q43 + passkind.Int:
+		return sparseMulRunAdjointTangent((*SparseMul[fixed.Q43, int])(k), (*SparseMul[fixed.Q43, int])(g), (*SparseMul[fixed.Q43, int])(t), (*SparseMul[fixed.Q43, int])(gt))
+	case passkind.AdjointTangent + passkind.Q43 + passkind.Int32:
+		return sparseMulRunAdjointTangent((*SparseMul[fixed.Q43, int32])(k), (*SparseMul[fixed.Q43, int32])(g), (*SparseMul[fixed.Q43, int32])(t), (*SparseMul[fixed.Q43, int32])(gt))
+	case passkind.Checked + passkind.Float64 + passkind.Int:
+		return sparseMulRun((*SparseMul[float64, int])(k), (*rev.Pass[SparseMul[float64, int]])(g))
+	case passkind.Checked + passkind.Float64 + passkind.Int32:
+		return sparseMulRun((*SparseMul[float64, int32])(k), (*rev.Pass[SparseMul[float64, int32]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int:
+		return sparseMulRun((*SparseMul[float32, int])(k), (*rev.Pass[SparseMul[float32, int]])(g))
+	case passkind.Checked + passkind.Float32 + passkind.Int32:
+		return sparseMulRun((*SparseMul[float32, int32])(k), (*rev.Pass[SparseMul[float32, int32]])(g))
+	case passkind.Checked + passkind.Q43 + passkind.Int:
+		return sparseMulRun((*SparseMul[fixed.Q43, int])(k), (*rev.Pass[SparseMul[fixed.Q43, int]])(g))
+	case passkind.Checked + passkind.Q43 + passkind.Int32:
+		return sparseMulRun((*SparseMul[fixed.Q43, int32])(k), (*rev.Pass[SparseMul[fixed.Q43, int32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func sparseMulRunForward[T rev.Real, I revsparse.Index](k *SparseMul[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return sparseMulRun(k, &rev.Pass[SparseMul[T, I]]{})
+}
+
+func sparseMulRunInverse[T rev.Real, I revsparse.Index](k *SparseMul[T, I]) error {
+	rev.Check(k, nil, nil, nil)
+	return sparseMulRun(k, &rev.Pass[SparseMul[T, I]]{Back: true})
+}
+
+func sparseMulRunAdjoint[T rev.Real, I revsparse.Index](k, g *SparseMul[T, I]) error {
+	rev.Check(k, g, nil, nil)
+	return sparseMulRun(k, &rev.Pass[SparseMul[T, I]]{Back: true, Adjoint: true, G: *g})
+}
+
+func sparseMulRunTangent[T rev.Real, I revsparse.Index](k, t *SparseMul[T, I]) error {
+	rev.Check(k, nil, t, nil)
+	return sparseMulRun(k, &rev.Pass[SparseMul[T, I]]{Tangent: true, T: *t})
+}
+
+func sparseMulRunAdjointTangent[T rev.Real, I revsparse.Index](k, g, t, gt *SparseMul[T, I]) error {
+	rev.Check(k, g, t, gt)
+	return sparseMulRun(k, &rev.Pass[SparseMul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }

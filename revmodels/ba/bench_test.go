@@ -172,7 +172,7 @@ func BenchmarkTwoWorkers(b *testing.B) {
 func BenchmarkFixed(b *testing.B) {
 	f := adbenchLike(20, 2000, 10000, true)
 	k := weightedOf[fixed.Q43](f)
-	p := k.problem()
+	p := weightedProblem(&k)
 	g := weightedOf[fixed.Q43](f)
 	for name, f := range map[string]func() error{
 		"Forward": k.Forward, "Adjoint": func() error { return k.Adjoint(g) },

@@ -17,7 +17,7 @@ import (
 // column or entry has a number above 2³¹-1, which takes tens of millions of observations.
 func (k Snavely[T]) CSRTo(a *revsparse.CSR[T, int32]) (j rev.General[T]) {
 	rev.ForwardPass(&k)
-	p := k.problem()
+	p := snavelyProblem(&k)
 	j, _ = p.csr(a)
 	return j
 }
@@ -27,7 +27,7 @@ func (k Snavely[T]) CSRTo(a *revsparse.CSR[T, int32]) (j rev.General[T]) {
 // Jacobian.
 func (k Weighted[T]) CSRTo(a *revsparse.CSR[T, int32]) (j rev.General[T], z rev.Vector[T]) {
 	rev.ForwardPass(&k)
-	p := k.problem()
+	p := weightedProblem(&k)
 	return p.csr(a)
 }
 

@@ -17,7 +17,7 @@ func TestLanes(t *testing.T) {
 	for _, n := range []int{1, 2, laneCount - 1, laneCount, 2*laneCount + 5} {
 		for round := range 4 {
 			k := weightedOf[fixed.Q43](randomWeighted(rnd, n))
-			p := k.problem()
+			p := weightedProblem(&k)
 			if round%2 == 1 {
 				for _, x := range [][]fixed.Q43{p.cameras.Data, p.points.Data, p.features.Data, p.weights.Data} {
 					for i := range x {

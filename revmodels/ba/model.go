@@ -101,5 +101,5 @@ func (m *Model) adjoint(dst, x, cot []float64) {
 	k.R = rev.Vector[float64]{}
 	pass := rev.AdjointPass(&k, &g)
 	clear(dst)
-	_ = k.Run(pass)
+	_ = snavelyRun(&k, &pass)
 }

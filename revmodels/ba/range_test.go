@@ -41,7 +41,7 @@ func TestCheckRange(t *testing.T) {
 			}
 		}
 		q := weightedOf[fixed.Q43](k)
-		p := q.problem()
+		p := weightedProblem(&q)
 		err := p.checkRange(true)
 		agree := agrees(&k, &q)
 		var s rangeCheck
@@ -75,7 +75,7 @@ func agrees(k *Weighted[float64], q *Weighted[fixed.Q43]) bool {
 	j, z := rev.NewGeneral[float64](2, weightedColumns, nil), rev.ViewSlice(make([]float64, 1))
 	_ = k.Jacobian(j, z)
 	jq, zq := rev.NewGeneral[fixed.Q43](2, weightedColumns, nil), rev.ViewSlice(make([]fixed.Q43, 1))
-	p := q.problem() // not the method, which refuses what is wrong
+	p := weightedProblem(q) // not the method, which refuses what is wrong
 	p.run(&task[fixed.Q43]{do: views.Derivative, sign: 1, j: jq, dz: zq})
 	c := k.Cameras.Row(0)
 	turn := rotationMatrix([3]float64(c))
@@ -125,7 +125,7 @@ func TestNoLimits(t *testing.T) {
 func TestLanesAfterTheLast(t *testing.T) {
 	for _, n := range []int{1, 5, 8, 63, 64} {
 		k := snavelyOf[fixed.Q43](randomSnavely(rand.New(rand.NewPCG(9, 1)), n))
-		p, s := k.problem(), new(laneSweep)
+		p, s := snavelyProblem(&k), new(laneSweep)
 		s.table = make([]fixed.Q43, p.cameras.Rows*cameraFields)
 		for i := range p.cameras.Rows {
 			s.real = realCamera(p.model, p.cameras.Row(i))

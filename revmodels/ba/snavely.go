@@ -50,21 +50,21 @@ type Snavely[T rev.Real] struct {
 	Workers int // goroutines to use; 0 means GOMAXPROCS
 }
 
-func (k *Snavely[T]) problem() problem[T] {
+func snavelyProblem[T rev.Real](k *Snavely[T]) problem[T] {
 	return problem[T]{
 		model: views.Snavely, r: k.R, cameras: k.Cameras, points: k.Points, features: k.Features,
 		camera: k.Camera, point: k.Point, workers: k.Workers,
 	}
 }
 
-// Run implements rev.Kernel. In fixed point it returns an error, and changes nothing, if
+// snavelyRun is Run of Snavely. In fixed point it returns an error, and changes nothing, if
 // a value that the pass needs leaves the range, or if a point is at depth 0. The error
 // names the first such observation, and wraps fixed.ErrRange or fixed.ErrDivideByZero.
 // It does not check products of the Jacobian with cotangents and tangents, nor their
 // sums. In floating point it returns no error.
-func (k Snavely[T]) Run(p rev.Pass[Snavely[T]]) error {
-	q := k.problem()
-	return q.pass(T(p.Sign()), p.G.problem(), p.T.problem(), p.GT.problem())
+func snavelyRun[T rev.Real](k *Snavely[T], p *rev.Pass[Snavely[T]]) error {
+	q := snavelyProblem(k)
+	return q.pass(T(p.Sign()), snavelyProblem(&p.G), snavelyProblem(&p.T), snavelyProblem(&p.GT))
 }
 
 // Jacobian computes R += π(c, X) - x, if R is not nil, and stores the Jacobian in j,
@@ -73,6 +73,6 @@ func (k Snavely[T]) Run(p rev.Pass[Snavely[T]]) error {
 // if j has another shape, and returns what Run returns.
 func (k Snavely[T]) Jacobian(j rev.General[T]) error {
 	rev.ForwardPass(&k)
-	p := k.problem()
+	p := snavelyProblem(&k)
 	return p.jacobian(j, rev.Vector[T]{})
 }

@@ -40,21 +40,21 @@ type Weighted[T rev.Real] struct {
 	Workers int // goroutines to use; 0 means GOMAXPROCS
 }
 
-func (k *Weighted[T]) problem() problem[T] {
+func weightedProblem[T rev.Real](k *Weighted[T]) problem[T] {
 	return problem[T]{
 		model: views.Weighted, r: k.R, z: k.Z, cameras: k.Cameras, points: k.Points, weights: k.Weights, features: k.Features,
 		camera: k.Camera, point: k.Point, workers: k.Workers,
 	}
 }
 
-// Run implements rev.Kernel. In fixed point it returns an error, and changes nothing, if
+// weightedRun is Run of Weighted. In fixed point it returns an error, and changes nothing, if
 // a value that the pass needs leaves the range, or if a point is at depth 0. The error
 // names the first such observation, and wraps fixed.ErrRange or fixed.ErrDivideByZero.
 // It does not check products of the Jacobian with cotangents and tangents, nor their
 // sums. In floating point it returns no error.
-func (k Weighted[T]) Run(p rev.Pass[Weighted[T]]) error {
-	q := k.problem()
-	return q.pass(T(p.Sign()), p.G.problem(), p.T.problem(), p.GT.problem())
+func weightedRun[T rev.Real](k *Weighted[T], p *rev.Pass[Weighted[T]]) error {
+	q := weightedProblem(k)
+	return q.pass(T(p.Sign()), weightedProblem(&p.G), weightedProblem(&p.T), weightedProblem(&p.GT))
 }
 
 // Jacobian computes R += w·(π(c, X) - x) and Z += 1 - w² if these are not nil, and
@@ -64,6 +64,6 @@ func (k Weighted[T]) Run(p rev.Pass[Weighted[T]]) error {
 // mat.ErrShape if j or z has another shape, and returns what Run returns.
 func (k Weighted[T]) Jacobian(j rev.General[T], z rev.Vector[T]) error {
 	rev.ForwardPass(&k)
-	p := k.problem()
+	p := weightedProblem(&k)
 	return p.jacobian(j, z)
 }

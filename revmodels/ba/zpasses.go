@@ -4,7 +4,10 @@ package ba
 
 import (
 	"gonum.org/v1/gonum/mat"
+	"revnum/fixed"
+	"revnum/internal/passkind"
 	"revnum/rev"
+	"unsafe"
 )
 
 // NewSnavely returns the kernel that adds to r, over gonum's types, sharing their
@@ -14,36 +17,113 @@ func NewSnavely(r *mat.VecDense, cameras, points, features *mat.Dense, camera, p
 }
 
 // Forward computes R += π(c, X) - x, or returns an error.
-func (k Snavely[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Snavely[T]]{}) }
+func (k Snavely[T]) Forward() error {
+	return snavelyCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes R -= π(c, X) - x, or returns an error.
 func (k Snavely[T]) Inverse() error {
-	k.check(nil, nil)
-	return k.Run(rev.Pass[Snavely[T]]{Back: true})
+	return snavelyCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes R -= π(c, X) - x, and adds the gradient to the cotangents of Cameras,
 // Points and Features, or returns an error.
 func (k Snavely[T]) Adjoint(g Snavely[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Snavely[T]]{Back: true, Adjoint: true, G: g})
+	return snavelyCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes R += π(c, X) - x and Ṙ += J·ẋ, or returns an error.
 func (k Snavely[T]) Tangent(t Snavely[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Snavely[T]]{Tangent: true, T: t})
+	return snavelyCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Ṙ -= J·ẋ, and adds the tangent of the
 // gradient to gt, or returns an error.
 func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Snavely[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return snavelyCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Snavely[T]) check(g, t *Snavely[T]) {
+// Run implements rev.Kernel. In fixed point it returns an error, and changes nothing, if
+// a value that the pass needs leaves the range, or if a point is at depth 0. The error
+// names the first such observation, and wraps fixed.ErrRange or fixed.ErrDivideByZero.
+// It does not check products of the Jacobian with cotangents and tangents, nor their
+// sums. In floating point it returns no error.
+func (k Snavely[T]) Run(p rev.Pass[Snavely[T]]) error {
+	return snavelyCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// snavelyCall makes a pass of a *Snavely.
+//
+//go:noinline
+func snavelyCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return snavelyRunForward((*Snavely[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return snavelyRunForward((*Snavely[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return snavelyRunForward((*Snavely[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return snavelyRunInverse((*Snavely[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return snavelyRunInverse((*Snavely[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return snavelyRunInverse((*Snavely[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return snavelyRunAdjoint((*Snavely[float64])(k), (*Snavely[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return snavelyRunAdjoint((*Snavely[float32])(k), (*Snavely[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return snavelyRunAdjoint((*Snavely[fixed.Q43])(k), (*Snavely[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return snavelyRunTangent((*Snavely[float64])(k), (*Snavely[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return snavelyRunTangent((*Snavely[float32])(k), (*Snavely[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return snavelyRunTangent((*Snavely[fixed.Q43])(k), (*Snavely[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return snavelyRunAdjointTangent((*Snavely[float64])(k), (*Snavely[float64])(g), (*Snavely[float64])(t), (*Snavely[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return snavelyRunAdjointTangent((*Snavely[float32])(k), (*Snavely[float32])(g), (*Snavely[float32])(t), (*Snavely[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return snavelyRunAdjointTangent((*Snavely[fixed.Q43])(k), (*Snavely[fixed.Q43])(g), (*Snavely[fixed.Q43])(t), (*Snavely[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return snavelyRun((*Snavely[float64])(k), (*rev.Pass[Snavely[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return snavelyRun((*Snavely[float32])(k), (*rev.Pass[Snavely[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return snavelyRun((*Snavely[fixed.Q43])(k), (*rev.Pass[Snavely[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func snavelyRunForward[T rev.Real](k *Snavely[T]) error {
+	snavelyCheck(k, nil, nil)
+	return snavelyRun(k, &rev.Pass[Snavely[T]]{})
+}
+
+func snavelyRunInverse[T rev.Real](k *Snavely[T]) error {
+	snavelyCheck(k, nil, nil)
+	return snavelyRun(k, &rev.Pass[Snavely[T]]{Back: true})
+}
+
+func snavelyRunAdjoint[T rev.Real](k, g *Snavely[T]) error {
+	snavelyCheck(k, g, nil)
+	return snavelyRun(k, &rev.Pass[Snavely[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func snavelyRunTangent[T rev.Real](k, t *Snavely[T]) error {
+	snavelyCheck(k, nil, t)
+	return snavelyRun(k, &rev.Pass[Snavely[T]]{Tangent: true, T: *t})
+}
+
+func snavelyRunAdjointTangent[T rev.Real](k, g, t, gt *Snavely[T]) error {
+	rev.Check(k, g, t, gt)
+	return snavelyRun(k, &rev.Pass[Snavely[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// snavelyCheck is rev.Check for a pass without second derivatives.
+func snavelyCheck[T rev.Real](k, g, t *Snavely[T]) {
 	dimn := k.Cameras.Rows
 	dimm := k.Points.Rows
 	dimp := k.Features.Rows
@@ -74,33 +154,107 @@ func NewWeighted(r, z *mat.VecDense, cameras, points *mat.Dense, weights *mat.Ve
 
 // Forward computes R += w·(π(c, X) - x) and Z += 1 - w², or returns an error.
 func (k Weighted[T]) Forward() error {
-	rev.Check(&k, nil, nil, nil)
-	return k.Run(rev.Pass[Weighted[T]]{})
+	return weightedCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Inverse computes R -= w·(π(c, X) - x) and Z -= 1 - w², or returns an error.
 func (k Weighted[T]) Inverse() error {
-	rev.Check(&k, nil, nil, nil)
-	return k.Run(rev.Pass[Weighted[T]]{Back: true})
+	return weightedCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes R -= w·(π(c, X) - x) and Z -= 1 - w², and adds the gradient to the
 // cotangents of Cameras, Points, Weights and Features, or returns an error.
 func (k Weighted[T]) Adjoint(g Weighted[T]) error {
-	rev.Check(&k, &g, nil, nil)
-	return k.Run(rev.Pass[Weighted[T]]{Back: true, Adjoint: true, G: g})
+	return weightedCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes R += w·(π(c, X) - x), Z += 1 - w² and (Ṙ, Ż) += J·ẋ, or returns an
 // error.
 func (k Weighted[T]) Tangent(t Weighted[T]) error {
-	rev.Check(&k, nil, &t, nil)
-	return k.Run(rev.Pass[Weighted[T]]{Tangent: true, T: t})
+	return weightedCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, (Ṙ, Ż) -= J·ẋ, and adds the tangent of the
 // gradient to gt, or returns an error.
 func (k Weighted[T]) AdjointTangent(g, t, gt Weighted[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Weighted[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return weightedCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. In fixed point it returns an error, and changes nothing, if
+// a value that the pass needs leaves the range, or if a point is at depth 0. The error
+// names the first such observation, and wraps fixed.ErrRange or fixed.ErrDivideByZero.
+// It does not check products of the Jacobian with cotangents and tangents, nor their
+// sums. In floating point it returns no error.
+func (k Weighted[T]) Run(p rev.Pass[Weighted[T]]) error {
+	return weightedCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// weightedCall makes a pass of a *Weighted.
+//
+//go:noinline
+func weightedCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return weightedRunForward((*Weighted[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return weightedRunForward((*Weighted[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return weightedRunForward((*Weighted[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return weightedRunInverse((*Weighted[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return weightedRunInverse((*Weighted[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return weightedRunInverse((*Weighted[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return weightedRunAdjoint((*Weighted[float64])(k), (*Weighted[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return weightedRunAdjoint((*Weighted[float32])(k), (*Weighted[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return weightedRunAdjoint((*Weighted[fixed.Q43])(k), (*Weighted[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return weightedRunTangent((*Weighted[float64])(k), (*Weighted[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return weightedRunTangent((*Weighted[float32])(k), (*Weighted[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return weightedRunTangent((*Weighted[fixed.Q43])(k), (*Weighted[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return weightedRunAdjointTangent((*Weighted[float64])(k), (*Weighted[float64])(g), (*Weighted[float64])(t), (*Weighted[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return weightedRunAdjointTangent((*Weighted[float32])(k), (*Weighted[float32])(g), (*Weighted[float32])(t), (*Weighted[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return weightedRunAdjointTangent((*Weighted[fixed.Q43])(k), (*Weighted[fixed.Q43])(g), (*Weighted[fixed.Q43])(t), (*Weighted[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return weightedRun((*Weighted[float64])(k), (*rev.Pass[Weighted[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return weightedRun((*Weighted[float32])(k), (*rev.Pass[Weighted[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return weightedRun((*Weighted[fixed.Q43])(k), (*rev.Pass[Weighted[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func weightedRunForward[T rev.Real](k *Weighted[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return weightedRun(k, &rev.Pass[Weighted[T]]{})
+}
+
+func weightedRunInverse[T rev.Real](k *Weighted[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return weightedRun(k, &rev.Pass[Weighted[T]]{Back: true})
+}
+
+func weightedRunAdjoint[T rev.Real](k, g *Weighted[T]) error {
+	rev.Check(k, g, nil, nil)
+	return weightedRun(k, &rev.Pass[Weighted[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func weightedRunTangent[T rev.Real](k, t *Weighted[T]) error {
+	rev.Check(k, nil, t, nil)
+	return weightedRun(k, &rev.Pass[Weighted[T]]{Tangent: true, T: *t})
+}
+
+func weightedRunAdjointTangent[T rev.Real](k, g, t, gt *Weighted[T]) error {
+	rev.Check(k, g, t, gt)
+	return weightedRun(k, &rev.Pass[Weighted[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }

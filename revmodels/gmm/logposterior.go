@@ -118,13 +118,13 @@ func NewLogPosterior(out *float64, alpha *mat.VecDense, means, factors, x *mat.D
 //
 // after which each line of the gradient is differentiated by the product rule.
 
-// Run implements rev.Kernel. It returns no error.
-func (k LogPosterior[T]) Run(p rev.Pass[LogPosterior[T]]) error {
+// logPosteriorRun is Run of LogPosterior. It returns no error.
+func logPosteriorRun[T rev.Float](k *LogPosterior[T], p *rev.Pass[LogPosterior[T]]) error {
 	k.Prior.check()
 	if k.Out == nil && p.G.Out == nil && p.T.Out == nil && p.GT.Out == nil {
 		return nil
 	}
-	f, df := sweepOver(k, p.G, p.T, p.GT, ratios[T]{})
+	f, df := sweepOver(*k, p.G, p.T, p.GT, ratios[T]{})
 	if k.Out != nil {
 		*k.Out += T(T(p.Sign()) * f)
 	}
@@ -171,7 +171,7 @@ func (p Prior) constant(dim int) float64 {
 	return float64(nu*d*(logs.Log(p.Gamma)-math.Ln2/2)) - logGamma
 }
 
-// given reports whether any of the inputs is there.
-func (k *LogPosterior[T]) given() bool {
+// logPosteriorGiven reports whether any of the inputs is there.
+func logPosteriorGiven[T rev.Float](k *LogPosterior[T]) bool {
 	return k.Alpha.Data != nil || k.Means.Data != nil || k.Factors.Data != nil || k.X.Data != nil
 }

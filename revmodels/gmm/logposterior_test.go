@@ -107,8 +107,8 @@ func random[T rev.Float](rnd *rand.Rand, d, comps, n int) LogPosterior[T] {
 	return k
 }
 
-// operands returns the elements of the operands of k, one by one.
-func (k LogPosterior[T]) operands() []*T {
+// logPosteriorOperands returns the elements of the operands of k, one by one.
+func logPosteriorOperands[T rev.Float](k LogPosterior[T]) []*T {
 	var e []*T
 	for c := range k.Alpha.N {
 		e = append(e, &k.Alpha.Data[c*k.Alpha.Inc])
@@ -148,11 +148,11 @@ func TestDerivatives(t *testing.T) {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			k := random[float64](rnd, s[0], s[1], s[2])
 			g, tt, gt := random[float64](rnd, s[0], s[1], s[2]), random[float64](rnd, s[0], s[1], s[2]), random[float64](rnd, s[0], s[1], s[2])
-			for i, e := range g.operands() {
-				*e, *gt.operands()[i] = 0, 0
+			for i, e := range logPosteriorOperands(g) {
+				*e, *logPosteriorOperands(gt)[i] = 0, 0
 			}
 			*tt.Out = 0
-			x, dir := k.operands(), tt.operands()
+			x, dir := logPosteriorOperands(k), logPosteriorOperands(tt)
 			along := func(h float64, f func()) {
 				for i := range x {
 					*x[i] += h * *dir[i]
@@ -177,7 +177,7 @@ func TestDerivatives(t *testing.T) {
 				t.Errorf("AdjointTangent left the tangent %v, want 0", *tt.Out)
 			}
 			var dot float64
-			for i, e := range g.operands() {
+			for i, e := range logPosteriorOperands(g) {
 				dot += *e * *dir[i]
 			}
 			if !(math.Abs(dot-cot*df) <= 1e-11*(1+math.Abs(dot))) {
@@ -185,19 +185,19 @@ func TestDerivatives(t *testing.T) {
 			}
 			gradient := func(h float64) []float64 {
 				gg := random[float64](rnd, s[0], s[1], s[2])
-				for _, e := range gg.operands() {
+				for _, e := range logPosteriorOperands(gg) {
 					*e = 0
 				}
 				*gg.Out = cot + h*dcot
 				along(h, func() { k.Adjoint(gg) })
 				var v []float64
-				for _, e := range gg.operands() {
+				for _, e := range logPosteriorOperands(gg) {
 					v = append(v, *e)
 				}
 				return v
 			}
 			gp, gm := gradient(h), gradient(-h)
-			for i, e := range gt.operands() {
+			for i, e := range logPosteriorOperands(gt) {
 				if want := (gp[i] - gm[i]) / (2 * h); !(math.Abs(*e-want) <= 1e-5*(1+math.Abs(want))) {
 					t.Fatalf("tangent of derivative %d: %v, want %v", i, *e, want)
 				}
@@ -230,7 +230,7 @@ func TestWorkers(t *testing.T) {
 			g := cotangents(k)
 			k.Adjoint(g)
 			got := []float64{*k.Out}
-			for _, e := range g.operands() {
+			for _, e := range logPosteriorOperands(g) {
 				got = append(got, *e)
 			}
 			if want == nil {
@@ -280,7 +280,7 @@ func TestExtremes(t *testing.T) {
 		t.Errorf("F = %v at a point out of reach, want -Inf", *k.Out)
 	}
 	k.X.Row(7)[0] = 0
-	for i, e := range k.operands() {
+	for i, e := range logPosteriorOperands(k) {
 		v := *e
 		*e = math.NaN()
 		*k.Out = 0

@@ -55,15 +55,15 @@ type LogResponsibilities[T rev.Float] struct {
 
 // The sweep over the points is that of LogPosterior, with these weights for F̄·r.
 
-// Run implements rev.Kernel. It returns no error.
-func (k LogResponsibilities[T]) Run(p rev.Pass[LogResponsibilities[T]]) error {
+// logResponsibilitiesRun is Run of LogResponsibilities. It returns no error.
+func logResponsibilitiesRun[T rev.Float](k *LogResponsibilities[T], p *rev.Pass[LogResponsibilities[T]]) error {
 	if k.R.Data == nil && p.G.R.Data == nil && p.T.R.Data == nil && p.GT.R.Data == nil {
 		return nil
 	}
 	inputs := func(k *LogResponsibilities[T]) LogPosterior[T] {
 		return LogPosterior[T]{Alpha: k.Alpha, Means: k.Means, Factors: k.Factors, X: k.X, Workers: k.Workers}
 	}
-	sweepOver(inputs(&k), inputs(&p.G), inputs(&p.T), inputs(&p.GT), ratios[T]{k.R, p.G.R, p.T.R, p.GT.R, T(p.Sign())})
+	sweepOver(inputs(k), inputs(&p.G), inputs(&p.T), inputs(&p.GT), ratios[T]{k.R, p.G.R, p.T.R, p.GT.R, T(p.Sign())})
 	return nil
 }
 

@@ -123,16 +123,16 @@ func (s *sweep[T]) prepare(workers int) {
 	if gt.Out != nil {
 		s.dcot = *gt.Out
 	}
-	tangent := t.Out != nil || t.given()
+	tangent := t.Out != nil || logPosteriorGiven(t)
 	s.means = g.Means.Data != nil || gt.Means.Data != nil
 	s.factors = g.Factors.Data != nil || gt.Factors.Data != nil
 	s.x = g.X.Data != nil || gt.X.Data != nil
-	s.second = gt.given()
+	s.second = logPosteriorGiven(gt)
 	cotangent := g.Out != nil || gt.Out != nil
 	if s.ratios.given() {
 		s.cot, cotangent = 1, s.ratios.g.Data != nil || s.ratios.gt.Data != nil
 	}
-	s.gradient = cotangent && (s.second || g.given())
+	s.gradient = cotangent && (s.second || logPosteriorGiven(g))
 	s.second = s.second && s.gradient
 	s.tangent = tangent || s.second
 

@@ -4,7 +4,9 @@ package gmm
 
 import (
 	"gonum.org/v1/gonum/mat"
+	"revnum/internal/passkind"
 	"revnum/rev"
+	"unsafe"
 )
 
 // Forward computes Out += F, or returns an error.
@@ -66,36 +68,97 @@ func (k *FixedLogPosterior) check(g, t *FixedLogPosterior) {
 }
 
 // Forward computes Out += F.
-func (k LogPosterior[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[LogPosterior[T]]{}) }
+func (k LogPosterior[T]) Forward() {
+	_ = logPosteriorCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= F.
 func (k LogPosterior[T]) Inverse() {
-	k.check(nil, nil)
-	_ = k.Run(rev.Pass[LogPosterior[T]]{Back: true})
+	_ = logPosteriorCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes Out -= F, and adds the gradient to the cotangents of Alpha, Means,
 // Factors and X.
 func (k LogPosterior[T]) Adjoint(g LogPosterior[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[LogPosterior[T]]{Back: true, Adjoint: true, G: g})
+	_ = logPosteriorCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += F, and adds the derivative to the tangent of Out.
 func (k LogPosterior[T]) Tangent(t LogPosterior[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[LogPosterior[T]]{Tangent: true, T: t})
+	_ = logPosteriorCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[LogPosterior[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = logPosteriorCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *LogPosterior[T]) check(g, t *LogPosterior[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k LogPosterior[T]) Run(p rev.Pass[LogPosterior[T]]) error {
+	return logPosteriorCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// logPosteriorCall makes a pass of a *LogPosterior.
+//
+//go:noinline
+func logPosteriorCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return logPosteriorRunForward((*LogPosterior[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return logPosteriorRunForward((*LogPosterior[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return logPosteriorRunInverse((*LogPosterior[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return logPosteriorRunInverse((*LogPosterior[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return logPosteriorRunAdjoint((*LogPosterior[float64])(k), (*LogPosterior[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return logPosteriorRunAdjoint((*LogPosterior[float32])(k), (*LogPosterior[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return logPosteriorRunTangent((*LogPosterior[float64])(k), (*LogPosterior[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return logPosteriorRunTangent((*LogPosterior[float32])(k), (*LogPosterior[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return logPosteriorRunAdjointTangent((*LogPosterior[float64])(k), (*LogPosterior[float64])(g), (*LogPosterior[float64])(t), (*LogPosterior[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return logPosteriorRunAdjointTangent((*LogPosterior[float32])(k), (*LogPosterior[float32])(g), (*LogPosterior[float32])(t), (*LogPosterior[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return logPosteriorRun((*LogPosterior[float64])(k), (*rev.Pass[LogPosterior[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return logPosteriorRun((*LogPosterior[float32])(k), (*rev.Pass[LogPosterior[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func logPosteriorRunForward[T rev.Float](k *LogPosterior[T]) error {
+	logPosteriorCheck(k, nil, nil)
+	return logPosteriorRun(k, &rev.Pass[LogPosterior[T]]{})
+}
+
+func logPosteriorRunInverse[T rev.Float](k *LogPosterior[T]) error {
+	logPosteriorCheck(k, nil, nil)
+	return logPosteriorRun(k, &rev.Pass[LogPosterior[T]]{Back: true})
+}
+
+func logPosteriorRunAdjoint[T rev.Float](k, g *LogPosterior[T]) error {
+	logPosteriorCheck(k, g, nil)
+	return logPosteriorRun(k, &rev.Pass[LogPosterior[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func logPosteriorRunTangent[T rev.Float](k, t *LogPosterior[T]) error {
+	logPosteriorCheck(k, nil, t)
+	return logPosteriorRun(k, &rev.Pass[LogPosterior[T]]{Tangent: true, T: *t})
+}
+
+func logPosteriorRunAdjointTangent[T rev.Float](k, g, t, gt *LogPosterior[T]) error {
+	rev.Check(k, g, t, gt)
+	return logPosteriorRun(k, &rev.Pass[LogPosterior[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// logPosteriorCheck is rev.Check for a pass without second derivatives.
+func logPosteriorCheck[T rev.Float](k, g, t *LogPosterior[T]) {
 	dimK := k.Alpha.N
 	dimD := k.Means.Cols
 	dimN := k.X.Rows
@@ -127,38 +190,96 @@ func NewLogResponsibilities(r *mat.Dense, alpha *mat.VecDense, means, factors, x
 
 // Forward computes R_ik += log r_ik.
 func (k LogResponsibilities[T]) Forward() {
-	k.check(nil, nil)
-	_ = k.Run(rev.Pass[LogResponsibilities[T]]{})
+	_ = logResponsibilitiesCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Inverse computes R_ik -= log r_ik.
 func (k LogResponsibilities[T]) Inverse() {
-	k.check(nil, nil)
-	_ = k.Run(rev.Pass[LogResponsibilities[T]]{Back: true})
+	_ = logResponsibilitiesCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes R_ik -= log r_ik, and adds the gradient to the cotangents of Alpha,
 // Means, Factors and X.
 func (k LogResponsibilities[T]) Adjoint(g LogResponsibilities[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[LogResponsibilities[T]]{Back: true, Adjoint: true, G: g})
+	_ = logResponsibilitiesCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes R_ik += log r_ik, and adds the derivative to the tangent of R.
 func (k LogResponsibilities[T]) Tangent(t LogResponsibilities[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[LogResponsibilities[T]]{Tangent: true, T: t})
+	_ = logResponsibilitiesCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangent of R, and adds the
 // tangent of the gradient to gt.
 func (k LogResponsibilities[T]) AdjointTangent(g, t, gt LogResponsibilities[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[LogResponsibilities[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = logResponsibilitiesCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *LogResponsibilities[T]) check(g, t *LogResponsibilities[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k LogResponsibilities[T]) Run(p rev.Pass[LogResponsibilities[T]]) error {
+	return logResponsibilitiesCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// logResponsibilitiesCall makes a pass of a *LogResponsibilities.
+//
+//go:noinline
+func logResponsibilitiesCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return logResponsibilitiesRunForward((*LogResponsibilities[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return logResponsibilitiesRunForward((*LogResponsibilities[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return logResponsibilitiesRunInverse((*LogResponsibilities[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return logResponsibilitiesRunInverse((*LogResponsibilities[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return logResponsibilitiesRunAdjoint((*LogResponsibilities[float64])(k), (*LogResponsibilities[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return logResponsibilitiesRunAdjoint((*LogResponsibilities[float32])(k), (*LogResponsibilities[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return logResponsibilitiesRunTangent((*LogResponsibilities[float64])(k), (*LogResponsibilities[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return logResponsibilitiesRunTangent((*LogResponsibilities[float32])(k), (*LogResponsibilities[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return logResponsibilitiesRunAdjointTangent((*LogResponsibilities[float64])(k), (*LogResponsibilities[float64])(g), (*LogResponsibilities[float64])(t), (*LogResponsibilities[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return logResponsibilitiesRunAdjointTangent((*LogResponsibilities[float32])(k), (*LogResponsibilities[float32])(g), (*LogResponsibilities[float32])(t), (*LogResponsibilities[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return logResponsibilitiesRun((*LogResponsibilities[float64])(k), (*rev.Pass[LogResponsibilities[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return logResponsibilitiesRun((*LogResponsibilities[float32])(k), (*rev.Pass[LogResponsibilities[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func logResponsibilitiesRunForward[T rev.Float](k *LogResponsibilities[T]) error {
+	logResponsibilitiesCheck(k, nil, nil)
+	return logResponsibilitiesRun(k, &rev.Pass[LogResponsibilities[T]]{})
+}
+
+func logResponsibilitiesRunInverse[T rev.Float](k *LogResponsibilities[T]) error {
+	logResponsibilitiesCheck(k, nil, nil)
+	return logResponsibilitiesRun(k, &rev.Pass[LogResponsibilities[T]]{Back: true})
+}
+
+func logResponsibilitiesRunAdjoint[T rev.Float](k, g *LogResponsibilities[T]) error {
+	logResponsibilitiesCheck(k, g, nil)
+	return logResponsibilitiesRun(k, &rev.Pass[LogResponsibilities[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func logResponsibilitiesRunTangent[T rev.Float](k, t *LogResponsibilities[T]) error {
+	logResponsibilitiesCheck(k, nil, t)
+	return logResponsibilitiesRun(k, &rev.Pass[LogResponsibilities[T]]{Tangent: true, T: *t})
+}
+
+func logResponsibilitiesRunAdjointTangent[T rev.Float](k, g, t, gt *LogResponsibilities[T]) error {
+	rev.Check(k, g, t, gt)
+	return logResponsibilitiesRun(k, &rev.Pass[LogResponsibilities[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// logResponsibilitiesCheck is rev.Check for a pass without second derivatives.
+func logResponsibilitiesCheck[T rev.Float](k, g, t *LogResponsibilities[T]) {
 	dimN := k.R.Rows
 	dimK := k.R.Cols
 	dimD := k.Means.Cols

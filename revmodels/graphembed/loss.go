@@ -91,12 +91,12 @@ func NewLoss(out *float64, g *Graph, fixed, free *mat.Dense, margin float64) Los
 // There are two passes over the pairs: one computes the means, and one adds weighted
 // differences.
 
-// Run implements rev.Kernel. It returns no error.
-func (k Loss[T]) Run(p rev.Pass[Loss[T]]) error {
+// lossRun is Run of Loss. It returns no error.
+func lossRun[T rev.Real](k *Loss[T], p *rev.Pass[Loss[T]]) error {
 	if n := k.Fixed.Rows + k.Free.Rows; n != k.Graph.n {
 		panic(rev.ShapeError[Loss[T]]("Free", "and Fixed have %d rows, want %d, one for each vertex", n, k.Graph.n))
 	}
-	f, df := k.sweep(&p.G, &p.T, &p.GT)
+	f, df := lossSweep(k, &p.G, &p.T, &p.GT)
 	if k.Out != nil {
 		*k.Out += T(T(p.Sign()) * f)
 	}
@@ -106,8 +106,8 @@ func (k Loss[T]) Run(p rev.Pass[Loss[T]]) error {
 	return nil
 }
 
-// row returns the coordinates of vertex i, or nil if it has no operand.
-func (k *Loss[T]) row(i int, fixed int) []T {
+// lossRow returns the coordinates of vertex i, or nil if it has no operand.
+func lossRow[T rev.Real](k *Loss[T], i int, fixed int) []T {
 	if i < fixed {
 		if k.Fixed.Data == nil {
 			return nil
@@ -120,17 +120,17 @@ func (k *Loss[T]) row(i int, fixed int) []T {
 	return k.Free.Row(i - fixed)
 }
 
-// hasPositions reports whether k has an operand for vertices.
-func (k *Loss[T]) hasPositions() bool {
+// lossHasPositions reports whether k has an operand for vertices.
+func lossHasPositions[T rev.Real](k *Loss[T]) bool {
 	return k != nil && (k.Fixed.Data != nil || k.Free.Data != nil)
 }
 
-// hasOut reports whether k has a cotangent or tangent of the loss.
-func (k *Loss[T]) hasOut() bool { return k != nil && k.Out != nil }
+// lossHasOut reports whether k has a cotangent or tangent of the loss.
+func lossHasOut[T rev.Real](k *Loss[T]) bool { return k != nil && k.Out != nil }
 
-// sweep returns L if k.Out is there, and its derivative in the direction t if t.Out is.
+// lossSweep returns L if k.Out is there, and its derivative in the direction t if t.Out is.
 // It adds the gradient to g and its tangent to gt. Any of these may be nil.
-func (k *Loss[T]) sweep(g, t, gt *Loss[T]) (f, df T) {
+func lossSweep[T rev.Real](k *Loss[T], g, t, gt *Loss[T]) (f, df T) {
 	switch {
 	case T(1)/2 == 0:
 		a, b := sweepFixed(as[fixed.Q43](k), as[fixed.Q43](g), as[fixed.Q43](t), as[fixed.Q43](gt))

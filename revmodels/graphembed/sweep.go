@@ -74,12 +74,12 @@ func sweepFloat[T rev.Float](k, g, t, gt *Loss[T]) (f, df T) {
 	s := workspace.Get[*sweep[T]]()
 	defer workspace.Put(s)
 
-	s.tangents = t.hasPositions()
-	wantDF := s.tangents && t.hasOut()
-	toG := g.hasOut() && g.hasPositions()
-	toGT := gt.hasPositions()
-	s.second = toGT && s.tangents && g.hasOut()
-	s.gradient = toG || wantDF || toGT && gt.hasOut()
+	s.tangents = lossHasPositions(t)
+	wantDF := s.tangents && lossHasOut(t)
+	toG := lossHasOut(g) && lossHasPositions(g)
+	toGT := lossHasPositions(gt)
+	s.second = toGT && s.tangents && lossHasOut(g)
+	s.gradient = toG || wantDF || toGT && lossHasOut(gt)
 	s.value = k.Out != nil
 	if !s.value && !s.gradient && !s.second {
 		return 0, 0
@@ -103,7 +103,7 @@ func sweepFloat[T rev.Float](k, g, t, gt *Loss[T]) (f, df T) {
 	m := k.Fixed.Rows
 	if wantDF {
 		for i := range s.graph.n {
-			if row := t.row(i, m); row != nil {
+			if row := lossRow(t, i, m); row != nil {
 				df += s.times(s.parts[0].grad, s.own, i, row)
 			}
 		}
@@ -114,7 +114,7 @@ func sweepFloat[T rev.Float](k, g, t, gt *Loss[T]) (f, df T) {
 	if s.second {
 		s.addTo(gt, m, *g.Out, s.parts[0].hess, s.ownDot)
 	}
-	if toGT && gt.hasOut() {
+	if toGT && lossHasOut(gt) {
 		s.addTo(gt, m, *gt.Out, s.parts[0].grad, s.own)
 	}
 	return T(loss), df
@@ -204,10 +204,10 @@ func (s *sweep[T]) load(k, t *Loss[T]) {
 func pack[T rev.Float](x, xi []T, k *Loss[T], n, m, dim, ld int) {
 	var first []T
 	if n > 0 {
-		first = k.row(0, m)
+		first = lossRow(k, 0, m)
 	}
 	for i := range n {
-		row, to := k.row(i, m), xi[i*dim:][:dim]
+		row, to := lossRow(k, i, m), xi[i*dim:][:dim]
 		for c := range to {
 			var v T
 			if row != nil {
@@ -389,7 +389,7 @@ func (s *sweep[T]) times(grad, own []T, i int, v []T) T {
 // addTo adds alpha times a gradient to the operands of g.
 func (s *sweep[T]) addTo(g *Loss[T], m int, alpha T, grad, own []T) {
 	for i := range s.graph.n {
-		row := g.row(i, m)
+		row := lossRow(g, i, m)
 		for c := range row {
 			row[c] += T(alpha * (grad[c*s.ld+i] - own[i*s.dim+c]))
 		}

@@ -35,7 +35,7 @@ func sweepFixed(k, g, t, gt *Loss[fixed.Q43]) (f, df fixed.Q43) {
 	if t != nil {
 		s.t = *t
 	}
-	tangents := s.t.hasPositions()
+	tangents := lossHasPositions(&s.t)
 	s.x, s.v = workspace.Grow(s.x, k.Free.Cols), workspace.Grow(s.v, k.Free.Cols)
 
 	kind := &s.kind
@@ -69,9 +69,9 @@ func sweepFixed(k, g, t, gt *Loss[fixed.Q43]) (f, df fixed.Q43) {
 		near.betaDot, far.betaDot = number.Over(eDot, near.n), -number.Over(eDot, far.n)
 	}
 
-	wantDF := tangents && t.hasOut()
-	toG := g.hasOut() && g.hasPositions()
-	toGT := gt.hasPositions()
+	wantDF := tangents && lossHasOut(t)
+	toG := lossHasOut(g) && lossHasPositions(g)
+	toGT := lossHasPositions(gt)
 	if !wantDF && !toG && !toGT {
 		return f, 0
 	}
@@ -83,10 +83,10 @@ func sweepFixed(k, g, t, gt *Loss[fixed.Q43]) (f, df fixed.Q43) {
 		if toG {
 			s.addUnits(g, i, j, w.Mul(*g.Out))
 		}
-		if toGT && gt.hasOut() {
+		if toGT && lossHasOut(gt) {
 			s.addUnits(gt, i, j, w.Mul(*gt.Out))
 		}
-		if toGT && tangents && g.hasOut() {
+		if toGT && tangents && lossHasOut(g) {
 			wDot := m.weight(s.dDot-m.meanDot) + m.betaDot
 			s.addUnits(gt, i, j, wDot.Mul(*g.Out))
 			s.addTurns(gt, i, j, m, w, *g.Out)
@@ -105,7 +105,7 @@ func (m *fixedMoments) weight(x fixed.Q43) fixed.Q43 {
 
 // pairs calls f for each pair of vertices i < j, with its distance in s.
 func (s *fixedSweep) pairs(f func(i, j int, m *fixedMoments)) {
-	graph, m, tangents := s.k.Graph, s.k.Fixed.Rows, s.t.hasPositions()
+	graph, m, tangents := s.k.Graph, s.k.Fixed.Rows, lossHasPositions(&s.t)
 	for i := range graph.n {
 		later := graph.Later(i)
 		for j := i + 1; j < graph.n; j++ {
@@ -113,11 +113,11 @@ func (s *fixedSweep) pairs(f func(i, j int, m *fixedMoments)) {
 			if len(later) > 0 && int(later[0]) == j {
 				c, later = connected, later[1:]
 			}
-			subtract(s.x, s.k.row(j, m), s.k.row(i, m))
+			subtract(s.x, lossRow(&s.k, j, m), lossRow(&s.k, i, m))
 			s.d, s.dDot = 0, 0
 			revlinalg.Norm2[fixed.Q43]{Out: &s.d, X: rev.ViewSlice(s.x)}.Forward()
 			if tangents {
-				subtract(s.v, s.t.row(j, m), s.t.row(i, m))
+				subtract(s.v, lossRow(&s.t, j, m), lossRow(&s.t, i, m))
 				if s.d != 0 {
 					for a, x := range s.x {
 						s.dDot += x.Div(s.d).Mul(s.v[a])
@@ -159,7 +159,7 @@ func (s *fixedSweep) addTurns(g *Loss[fixed.Q43], i, j int, m *fixedMoments, w, 
 
 // add adds term(a) to coordinate a of vertex j in g, and subtracts it from that of i.
 func (s *fixedSweep) add(g *Loss[fixed.Q43], i, j int, term func(a int) fixed.Q43) {
-	gi, gj := g.row(i, s.k.Fixed.Rows), g.row(j, s.k.Fixed.Rows)
+	gi, gj := lossRow(g, i, s.k.Fixed.Rows), lossRow(g, j, s.k.Fixed.Rows)
 	for a := range s.x {
 		v := term(a)
 		if gj != nil {

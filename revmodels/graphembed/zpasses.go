@@ -3,36 +3,115 @@
 package graphembed
 
 import (
+	"revnum/fixed"
+	"revnum/internal/passkind"
 	"revnum/rev"
+	"unsafe"
 )
 
 // Forward computes Out += L.
-func (k Loss[T]) Forward() { k.check(nil, nil); _ = k.Run(rev.Pass[Loss[T]]{}) }
+func (k Loss[T]) Forward() {
+	_ = lossCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= L.
-func (k Loss[T]) Inverse() { k.check(nil, nil); _ = k.Run(rev.Pass[Loss[T]]{Back: true}) }
+func (k Loss[T]) Inverse() {
+	_ = lossCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= L, and adds the gradient to the cotangents of Fixed and Free.
 func (k Loss[T]) Adjoint(g Loss[T]) {
-	k.check(&g, nil)
-	_ = k.Run(rev.Pass[Loss[T]]{Back: true, Adjoint: true, G: g})
+	_ = lossCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += L, and adds the derivative to the tangent of Out.
 func (k Loss[T]) Tangent(t Loss[T]) {
-	k.check(nil, &t)
-	_ = k.Run(rev.Pass[Loss[T]]{Tangent: true, T: t})
+	_ = lossCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k Loss[T]) AdjointTangent(g, t, gt Loss[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Loss[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = lossCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Loss[T]) check(g, t *Loss[T]) {
+// Run implements rev.Kernel. It returns no error.
+func (k Loss[T]) Run(p rev.Pass[Loss[T]]) error {
+	return lossCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// lossCall makes a pass of a *Loss.
+//
+//go:noinline
+func lossCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return lossRunForward((*Loss[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return lossRunForward((*Loss[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return lossRunForward((*Loss[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return lossRunInverse((*Loss[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return lossRunInverse((*Loss[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return lossRunInverse((*Loss[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return lossRunAdjoint((*Loss[float64])(k), (*Loss[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return lossRunAdjoint((*Loss[float32])(k), (*Loss[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return lossRunAdjoint((*Loss[fixed.Q43])(k), (*Loss[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return lossRunTangent((*Loss[float64])(k), (*Loss[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return lossRunTangent((*Loss[float32])(k), (*Loss[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return lossRunTangent((*Loss[fixed.Q43])(k), (*Loss[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return lossRunAdjointTangent((*Loss[float64])(k), (*Loss[float64])(g), (*Loss[float64])(t), (*Loss[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return lossRunAdjointTangent((*Loss[float32])(k), (*Loss[float32])(g), (*Loss[float32])(t), (*Loss[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return lossRunAdjointTangent((*Loss[fixed.Q43])(k), (*Loss[fixed.Q43])(g), (*Loss[fixed.Q43])(t), (*Loss[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return lossRun((*Loss[float64])(k), (*rev.Pass[Loss[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return lossRun((*Loss[float32])(k), (*rev.Pass[Loss[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return lossRun((*Loss[fixed.Q43])(k), (*rev.Pass[Loss[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func lossRunForward[T rev.Real](k *Loss[T]) error {
+	lossCheck(k, nil, nil)
+	return lossRun(k, &rev.Pass[Loss[T]]{})
+}
+
+func lossRunInverse[T rev.Real](k *Loss[T]) error {
+	lossCheck(k, nil, nil)
+	return lossRun(k, &rev.Pass[Loss[T]]{Back: true})
+}
+
+func lossRunAdjoint[T rev.Real](k, g *Loss[T]) error {
+	lossCheck(k, g, nil)
+	return lossRun(k, &rev.Pass[Loss[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func lossRunTangent[T rev.Real](k, t *Loss[T]) error {
+	lossCheck(k, nil, t)
+	return lossRun(k, &rev.Pass[Loss[T]]{Tangent: true, T: *t})
+}
+
+func lossRunAdjointTangent[T rev.Real](k, g, t, gt *Loss[T]) error {
+	rev.Check(k, g, t, gt)
+	return lossRun(k, &rev.Pass[Loss[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// lossCheck is rev.Check for a pass without second derivatives.
+func lossCheck[T rev.Real](k, g, t *Loss[T]) {
 	dimm := k.Fixed.Rows
 	dimk := k.Fixed.Cols
 	dimr := k.Free.Rows

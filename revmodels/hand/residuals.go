@@ -71,21 +71,21 @@ func NewResiduals(r, theta *mat.VecDense, uv, points *mat.Dense, correspondences
 	return k
 }
 
-// Run implements rev.Kernel. Its only error is rev.ErrUnsupported, for AdjointTangent.
-func (k Residuals[T]) Run(p rev.Pass[Residuals[T]]) error {
+// residualsRun is Run of Residuals. Its only error is rev.ErrUnsupported, for AdjointTangent.
+func residualsRun[T rev.Real](k *Residuals[T], p *rev.Pass[Residuals[T]]) error {
 	if p.Adjoint && p.Tangent {
 		return rev.ErrUnsupported
 	}
 	s := workspace.Get[*skin]()
-	open(s, &k, p.G.R.Data != nil && p.G.Theta.Data != nil || p.T.R.Data != nil && p.T.Theta.Data != nil)
+	open(s, k, p.G.R.Data != nil && p.G.Theta.Data != nil || p.T.R.Data != nil && p.T.Theta.Data != nil)
 	if k.R.Data != nil {
-		addResiduals(s, &k, T(p.Sign()))
+		addResiduals(s, k, T(p.Sign()))
 	}
 	if p.G.R.Data != nil {
-		addGradients(s, &k, &p.G)
+		addGradients(s, k, &p.G)
 	}
 	if p.T.R.Data != nil {
-		addTangents(s, &k, &p.T, T(p.Sign()))
+		addTangents(s, k, &p.T, T(p.Sign()))
 	}
 	s.model = nil
 	workspace.Put(s)

@@ -3,28 +3,94 @@
 package hand
 
 import (
+	"revnum/fixed"
+	"revnum/internal/passkind"
 	"revnum/rev"
+	"unsafe"
 )
 
 // Forward computes R += p - x.
-func (k Residuals[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Residuals[T]]{}) }
+func (k Residuals[T]) Forward() {
+	_ = residualsCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes R -= p - x.
 func (k Residuals[T]) Inverse() {
-	rev.Check(&k, nil, nil, nil)
-	_ = k.Run(rev.Pass[Residuals[T]]{Back: true})
+	_ = residualsCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint computes R -= p - x, and adds the gradient to the cotangents of Theta, UV and
 // Points.
 func (k Residuals[T]) Adjoint(g Residuals[T]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[Residuals[T]]{Back: true, Adjoint: true, G: g})
+	_ = residualsCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes R += p - x and Ṙ_i += ṗ_i - Σ_a u_a·(∂x_a/∂θ)·θ̇ - u̇_i·(x_a - x_c) -
 // v̇_i·(x_b - x_c).
 func (k Residuals[T]) Tangent(t Residuals[T]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[Residuals[T]]{Tangent: true, T: t})
+	_ = residualsCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
+}
+
+// Run implements rev.Kernel. Its only error is rev.ErrUnsupported, for AdjointTangent.
+func (k Residuals[T]) Run(p rev.Pass[Residuals[T]]) error {
+	return residualsCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// residualsCall makes a pass of a *Residuals.
+//
+//go:noinline
+func residualsCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return residualsRunForward((*Residuals[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return residualsRunForward((*Residuals[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return residualsRunForward((*Residuals[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return residualsRunInverse((*Residuals[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return residualsRunInverse((*Residuals[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return residualsRunInverse((*Residuals[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return residualsRunAdjoint((*Residuals[float64])(k), (*Residuals[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return residualsRunAdjoint((*Residuals[float32])(k), (*Residuals[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return residualsRunAdjoint((*Residuals[fixed.Q43])(k), (*Residuals[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return residualsRunTangent((*Residuals[float64])(k), (*Residuals[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return residualsRunTangent((*Residuals[float32])(k), (*Residuals[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return residualsRunTangent((*Residuals[fixed.Q43])(k), (*Residuals[fixed.Q43])(g))
+	case passkind.Checked + passkind.Float64:
+		return residualsRun((*Residuals[float64])(k), (*rev.Pass[Residuals[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return residualsRun((*Residuals[float32])(k), (*rev.Pass[Residuals[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return residualsRun((*Residuals[fixed.Q43])(k), (*rev.Pass[Residuals[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func residualsRunForward[T rev.Real](k *Residuals[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return residualsRun(k, &rev.Pass[Residuals[T]]{})
+}
+
+func residualsRunInverse[T rev.Real](k *Residuals[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return residualsRun(k, &rev.Pass[Residuals[T]]{Back: true})
+}
+
+func residualsRunAdjoint[T rev.Real](k, g *Residuals[T]) error {
+	rev.Check(k, g, nil, nil)
+	return residualsRun(k, &rev.Pass[Residuals[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func residualsRunTangent[T rev.Real](k, t *Residuals[T]) error {
+	rev.Check(k, nil, t, nil)
+	return residualsRun(k, &rev.Pass[Residuals[T]]{Tangent: true, T: *t})
 }

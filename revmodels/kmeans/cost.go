@@ -52,13 +52,13 @@ type Cost[T rev.Float] struct {
 	Workers   int            // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k Cost[T]) Run(p rev.Pass[Cost[T]]) error {
-	k.checkCentroids()
+// costRun is Run of Cost. It returns no error.
+func costRun[T rev.Float](k *Cost[T], p *rev.Pass[Cost[T]]) error {
+	costCheckCentroids(k)
 	if k.Out == nil && p.G.Out == nil && p.T.Out == nil && p.GT.Out == nil {
 		return nil
 	}
-	s := k.open()
+	s := costOpen(*k)
 	s.t = p.T
 	if p.G.Out != nil {
 		s.g, s.gt, s.weight = p.G, p.GT, 2**p.G.Out
@@ -78,17 +78,17 @@ func (k Cost[T]) Run(p rev.Pass[Cost[T]]) error {
 	return nil
 }
 
-// checkCentroids panics if there are points, but no centroids.
-func (k *Cost[T]) checkCentroids() {
+// costCheckCentroids panics if there are points, but no centroids.
+func costCheckCentroids[T rev.Float](k *Cost[T]) {
 	if k.Centroids.Rows == 0 && k.X.Rows > 0 {
 		panic(&rev.OperandError{Kernel: "kmeans.Cost", Operand: "Centroids", Reason: "has no rows", Err: mat.ErrZeroLength})
 	}
 }
 
-// check checks the operands outside of passes.
-func (k *Cost[T]) check() {
+// costCheck checks the operands outside of passes.
+func costCheck[T rev.Float](k *Cost[T]) {
 	rev.ForwardPass(k)
-	k.checkCentroids()
+	costCheckCentroids(k)
 }
 
 // NewtonDirection stores in the K×D matrix dst the gradient of F with respect
@@ -104,12 +104,12 @@ func (k *Cost[T]) check() {
 // dst may be the storage of an operand. Out is neither read nor written. It panics with
 // mat.ErrShape if dst does not have the shape of Centroids.
 func (k Cost[T]) NewtonDirection(dst rev.General[T]) T {
-	k.check()
+	costCheck(&k)
 	like := Cost[T]{Centroids: dst, X: rev.General[T]{Cols: dst.Cols}}
 	rev.ForwardPass(&like)
 	objective.CheckDims("kmeans.Cost", "dst", dst.Rows, dst.Cols, k.Centroids.Rows, k.Centroids.Cols)
 	objective.CheckStorage("kmeans.Cost", "dst", len(dst.Data), dst.Rows, dst.Cols, dst.Stride)
-	s := k.open()
+	s := costOpen(k)
 	s.moments = true
 	s.run()
 	for c, n := range s.counts {
@@ -130,10 +130,10 @@ func (k Cost[T]) NewtonDirection(dst rev.General[T]) T {
 // the square of its distance. Both have N elements, or it panics with mat.ErrShape. Out
 // is neither read nor written.
 func (k Cost[T]) Nearest(labels []int, dists []float64) {
-	k.check()
+	costCheck(&k)
 	objective.CheckLen("kmeans.Cost", "labels", len(labels), k.X.Rows)
 	objective.CheckLen("kmeans.Cost", "dists", len(dists), k.X.Rows)
-	s := k.open()
+	s := costOpen(k)
 	s.allLabels, s.allDists = labels, dists
 	s.run()
 	s.close()
@@ -145,10 +145,10 @@ func (k Cost[T]) Nearest(labels []int, dists []float64) {
 // c_k + Σ r_i/n_k, follow. It panics with mat.ErrShape if counts does not have K elements
 // or sums K·D. Out is neither read nor written.
 func (k Cost[T]) Moments(counts, sums []float64) float64 {
-	k.check()
+	costCheck(&k)
 	objective.CheckLen("kmeans.Cost", "counts", len(counts), k.Centroids.Rows)
 	objective.CheckLen("kmeans.Cost", "sums", len(sums), k.Centroids.Rows*k.X.Cols)
-	s := k.open()
+	s := costOpen(k)
 	s.moments = true
 	s.run()
 	for c, n := range s.counts {

@@ -83,8 +83,8 @@ type (
 	byColumn[T rev.Float] sweep[T]
 )
 
-// open returns a sweep for k, which has been checked.
-func (k Cost[T]) open() *sweep[T] {
+// costOpen returns a sweep for k, which has been checked.
+func costOpen[T rev.Float](k Cost[T]) *sweep[T] {
 	s := workspace.Get[*sweep[T]]()
 	s.k = k
 	return s

@@ -4,7 +4,9 @@ package kmeans
 
 import (
 	"gonum.org/v1/gonum/mat"
+	"revnum/internal/passkind"
 	"revnum/rev"
+	"unsafe"
 )
 
 // NewCost returns the kernel that adds to out, over gonum's types, sharing their storage.
@@ -13,26 +15,90 @@ func NewCost(out *float64, centroids, x *mat.Dense) Cost[float64] {
 }
 
 // Forward computes Out += F.
-func (k Cost[T]) Forward() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Cost[T]]{}) }
+func (k Cost[T]) Forward() {
+	_ = costCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Out -= F.
-func (k Cost[T]) Inverse() { rev.Check(&k, nil, nil, nil); _ = k.Run(rev.Pass[Cost[T]]{Back: true}) }
+func (k Cost[T]) Inverse() {
+	_ = costCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Out -= F, and adds the gradient to the cotangents of Centroids and X.
 func (k Cost[T]) Adjoint(g Cost[T]) {
-	rev.Check(&k, &g, nil, nil)
-	_ = k.Run(rev.Pass[Cost[T]]{Back: true, Adjoint: true, G: g})
+	_ = costCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Out += F, and adds the derivative to the tangent of Out.
 func (k Cost[T]) Tangent(t Cost[T]) {
-	rev.Check(&k, nil, &t, nil)
-	_ = k.Run(rev.Pass[Cost[T]]{Tangent: true, T: t})
+	_ = costCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, restores the tangent of Out, and adds the
 // tangent of the gradient to gt.
 func (k Cost[T]) AdjointTangent(g, t, gt Cost[T]) {
-	rev.Check(&k, &g, &t, &gt)
-	_ = k.Run(rev.Pass[Cost[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	_ = costCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Cost[T]) Run(p rev.Pass[Cost[T]]) error {
+	return costCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// costCall makes a pass of a *Cost.
+//
+//go:noinline
+func costCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return costRunForward((*Cost[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return costRunForward((*Cost[float32])(k))
+	case passkind.Inverse + passkind.Float64:
+		return costRunInverse((*Cost[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return costRunInverse((*Cost[float32])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return costRunAdjoint((*Cost[float64])(k), (*Cost[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return costRunAdjoint((*Cost[float32])(k), (*Cost[float32])(g))
+	case passkind.Tangent + passkind.Float64:
+		return costRunTangent((*Cost[float64])(k), (*Cost[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return costRunTangent((*Cost[float32])(k), (*Cost[float32])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return costRunAdjointTangent((*Cost[float64])(k), (*Cost[float64])(g), (*Cost[float64])(t), (*Cost[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return costRunAdjointTangent((*Cost[float32])(k), (*Cost[float32])(g), (*Cost[float32])(t), (*Cost[float32])(gt))
+	case passkind.Checked + passkind.Float64:
+		return costRun((*Cost[float64])(k), (*rev.Pass[Cost[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return costRun((*Cost[float32])(k), (*rev.Pass[Cost[float32]])(g))
+	}
+	panic("no such numbers")
+}
+
+func costRunForward[T rev.Float](k *Cost[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return costRun(k, &rev.Pass[Cost[T]]{})
+}
+
+func costRunInverse[T rev.Float](k *Cost[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return costRun(k, &rev.Pass[Cost[T]]{Back: true})
+}
+
+func costRunAdjoint[T rev.Float](k, g *Cost[T]) error {
+	rev.Check(k, g, nil, nil)
+	return costRun(k, &rev.Pass[Cost[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func costRunTangent[T rev.Float](k, t *Cost[T]) error {
+	rev.Check(k, nil, t, nil)
+	return costRun(k, &rev.Pass[Cost[T]]{Tangent: true, T: *t})
+}
+
+func costRunAdjointTangent[T rev.Float](k, g, t, gt *Cost[T]) error {
+	rev.Check(k, g, t, gt)
+	return costRun(k, &rev.Pass[Cost[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }

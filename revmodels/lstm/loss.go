@@ -53,8 +53,8 @@ type Loss[T rev.Real] struct {
 // first, what package cells says. The input gives w̄_in += Σ_t ū_t·x_t and
 // x̄_t += ū_t·w_in. Tangents are those of the same equations (see duals.go).
 
-// Run implements rev.Kernel. It returns no error.
-func (k Loss[T]) Run(p rev.Pass[Loss[T]]) error {
+// lossRun is Run of Loss. It returns no error.
+func lossRun[T rev.Real](k *Loss[T], p *rev.Pass[Loss[T]]) error {
 	if k.Main.Rows%2 != 0 {
 		panic(rev.ShapeError[Loss[T]]("Main", "has %d rows, want an even number", k.Main.Rows))
 	}
@@ -65,7 +65,7 @@ func (k Loss[T]) Run(p rev.Pass[Loss[T]]) error {
 	scale := -1 / (float64(steps) * float64(bits))
 	if k.Out != nil || p.G.Out != nil {
 		s := workspace.Get[*sweep]()
-		read(s, &k)
+		read(s, k)
 		s.forward()
 		if k.Out != nil {
 			*k.Out += T(T(p.Sign()) * fixed.Of[T](scale*s.total))
@@ -78,7 +78,7 @@ func (k Loss[T]) Run(p rev.Pass[Loss[T]]) error {
 	}
 	if p.T.Out != nil || p.GT.Out != nil || p.G.Out != nil && p.Tangent {
 		s := workspace.Get[*dualSweep]()
-		readDuals(s, &k, &p.T)
+		readDuals(s, k, &p.T)
 		s.forward()
 		if p.T.Out != nil {
 			*p.T.Out += T(T(p.Sign()) * fixed.Of[T](scale*s.total.d))

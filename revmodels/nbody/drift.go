@@ -20,16 +20,16 @@ type Drift[T rev.Real] struct {
 	Dt float64
 }
 
-// Run implements rev.Kernel. It returns an error if Dt is not finite.
-func (k Drift[T]) Run(p rev.Pass[Drift[T]]) error {
+// driftRun is Run of Drift. It returns an error if Dt is not finite.
+func driftRun[T rev.Real](k *Drift[T], p *rev.Pass[Drift[T]]) error {
 	if err := checkParameters(k.Dt, 0); err != nil {
 		return err
 	}
-	k.pass(&p)
+	driftPass(k, p)
 	return nil
 }
 
-func (k *Drift[T]) pass(p *rev.Pass[Drift[T]]) {
+func driftPass[T rev.Real](k *Drift[T], p *rev.Pass[Drift[T]]) {
 	dt := float64(p.Sign()) * k.Dt
 	addScaled(dt, k.V, k.Q)
 	addScaled(dt, p.T.V, p.T.Q)

@@ -53,9 +53,9 @@ type Kick[T rev.Real] struct {
 	Workers   int     // 0 means GOMAXPROCS
 }
 
-// Run implements rev.Kernel. It returns an error if Dt is not finite, or if Softening
+// kickRun is Run of Kick. It returns an error if Dt is not finite, or if Softening
 // is negative or not finite.
-func (k Kick[T]) Run(p rev.Pass[Kick[T]]) error {
+func kickRun[T rev.Real](k *Kick[T], p *rev.Pass[Kick[T]]) error {
 	if err := checkParameters(k.Dt, k.Softening); err != nil {
 		return err
 	}
@@ -64,9 +64,9 @@ func (k Kick[T]) Run(p rev.Pass[Kick[T]]) error {
 	}
 	switch any(T(0)).(type) {
 	case float32:
-		runKick[T, float32](&k, &p)
+		runKick[T, float32](k, p)
 	default:
-		runKick[T, float64](&k, &p)
+		runKick[T, float64](k, p)
 	}
 	return nil
 }

@@ -34,9 +34,9 @@ func NewSteps[T rev.Real](s *System[T], n int, o Options) Steps[T] {
 	return Steps[T]{Q: s.Q, V: s.V, Mu: s.Mu, N: n, Options: o}
 }
 
-// Run implements rev.Kernel. It returns the errors of Drift and Kick, and panics if the
+// stepsRun is Run of Steps. It returns the errors of Drift and Kick, and panics if the
 // method is unknown or N is negative.
-func (k Steps[T]) Run(p rev.Pass[Steps[T]]) error {
+func stepsRun[T rev.Real](k Steps[T], p rev.Pass[Steps[T]]) error {
 	if k.N < 0 {
 		panic(rev.ShapeError[Steps[T]]("Q", "is to take %d steps", k.N))
 	}
@@ -206,5 +206,5 @@ func (w *stepsWork[T, F]) driftBy(length float64) {
 		vec.AxpyRows(coordinates, w.bodies, size, w.bodies[gravity.Velocity*gravity.Lanes:], size, w.lengths)
 		return
 	}
-	w.drift.pass(&w.driftPass)
+	driftPass(&w.drift, &w.driftPass)
 }

@@ -3,36 +3,115 @@
 package nbody
 
 import (
+	"revnum/fixed"
+	"revnum/internal/passkind"
 	"revnum/rev"
+	"unsafe"
 )
 
 // Forward computes Q += dt·V, or returns an error.
-func (k Drift[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Drift[T]]{}) }
+func (k Drift[T]) Forward() error {
+	return driftCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes Q -= dt·V, or returns an error.
-func (k Drift[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Drift[T]]{Back: true}) }
+func (k Drift[T]) Inverse() error {
+	return driftCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes Q -= dt·V and V̄ += dt·Q̄, or returns an error.
 func (k Drift[T]) Adjoint(g Drift[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Drift[T]]{Back: true, Adjoint: true, G: g})
+	return driftCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes Q += dt·V and Q̇ += dt·V̇, or returns an error.
 func (k Drift[T]) Tangent(t Drift[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Drift[T]]{Tangent: true, T: t})
+	return driftCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, Q̇ -= dt·V̇, and adds the tangent of the
 // gradient to gt, or returns an error.
 func (k Drift[T]) AdjointTangent(g, t, gt Drift[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Drift[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return driftCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Drift[T]) check(g, t *Drift[T]) {
+// Run implements rev.Kernel. It returns an error if Dt is not finite.
+func (k Drift[T]) Run(p rev.Pass[Drift[T]]) error {
+	return driftCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// driftCall makes a pass of a *Drift.
+//
+//go:noinline
+func driftCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return driftRunForward((*Drift[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return driftRunForward((*Drift[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return driftRunForward((*Drift[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return driftRunInverse((*Drift[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return driftRunInverse((*Drift[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return driftRunInverse((*Drift[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return driftRunAdjoint((*Drift[float64])(k), (*Drift[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return driftRunAdjoint((*Drift[float32])(k), (*Drift[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return driftRunAdjoint((*Drift[fixed.Q43])(k), (*Drift[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return driftRunTangent((*Drift[float64])(k), (*Drift[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return driftRunTangent((*Drift[float32])(k), (*Drift[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return driftRunTangent((*Drift[fixed.Q43])(k), (*Drift[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return driftRunAdjointTangent((*Drift[float64])(k), (*Drift[float64])(g), (*Drift[float64])(t), (*Drift[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return driftRunAdjointTangent((*Drift[float32])(k), (*Drift[float32])(g), (*Drift[float32])(t), (*Drift[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return driftRunAdjointTangent((*Drift[fixed.Q43])(k), (*Drift[fixed.Q43])(g), (*Drift[fixed.Q43])(t), (*Drift[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return driftRun((*Drift[float64])(k), (*rev.Pass[Drift[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return driftRun((*Drift[float32])(k), (*rev.Pass[Drift[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return driftRun((*Drift[fixed.Q43])(k), (*rev.Pass[Drift[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func driftRunForward[T rev.Real](k *Drift[T]) error {
+	driftCheck(k, nil, nil)
+	return driftRun(k, &rev.Pass[Drift[T]]{})
+}
+
+func driftRunInverse[T rev.Real](k *Drift[T]) error {
+	driftCheck(k, nil, nil)
+	return driftRun(k, &rev.Pass[Drift[T]]{Back: true})
+}
+
+func driftRunAdjoint[T rev.Real](k, g *Drift[T]) error {
+	driftCheck(k, g, nil)
+	return driftRun(k, &rev.Pass[Drift[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func driftRunTangent[T rev.Real](k, t *Drift[T]) error {
+	driftCheck(k, nil, t)
+	return driftRun(k, &rev.Pass[Drift[T]]{Tangent: true, T: *t})
+}
+
+func driftRunAdjointTangent[T rev.Real](k, g, t, gt *Drift[T]) error {
+	rev.Check(k, g, t, gt)
+	return driftRun(k, &rev.Pass[Drift[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// driftCheck is rev.Check for a pass without second derivatives.
+func driftCheck[T rev.Real](k, g, t *Drift[T]) {
 	dimn := k.Q.Rows
 	k0, k1 := rev.MatrixExtent(&k.Q, dimn, 3, false), rev.MatrixExtent(&k.V, dimn, 3, false)
 	plain := k1.Apart(k0)
@@ -50,34 +129,111 @@ func (k *Drift[T]) check(g, t *Drift[T]) {
 }
 
 // Forward computes V_i += dt·Σ_j μ_j·w_ij·d_ij, or returns an error.
-func (k Kick[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Kick[T]]{}) }
+func (k Kick[T]) Forward() error {
+	return kickCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse computes V_i -= dt·Σ_j μ_j·w_ij·d_ij, or returns an error.
-func (k Kick[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Kick[T]]{Back: true}) }
+func (k Kick[T]) Inverse() error {
+	return kickCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint computes V_i -= dt·Σ_j μ_j·w_ij·d_ij, Q̄_i += dt·Σ_j D(μ_i·V̄_j - μ_j·V̄_i) and
 // μ̄_i -= dt·Σ_j w·(V̄_j·d), or returns an error.
 func (k Kick[T]) Adjoint(g Kick[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Kick[T]]{Back: true, Adjoint: true, G: g})
+	return kickCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent computes V_i += dt·Σ_j μ_j·w_ij·d_ij and V̇_i += dt·Σ_j D(μ_j·(Q̇_j - Q̇_i)) +
 // μ̇_j·w·d, or returns an error.
 func (k Kick[T]) Tangent(t Kick[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Kick[T]]{Tangent: true, T: t})
+	return kickCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent computes what Adjoint does, V̇_i -= dt·Σ_j D(μ_j·(Q̇_j - Q̇_i)) +
 // μ̇_j·w·d, and adds the tangent of the gradient to gt, or returns an error.
 func (k Kick[T]) AdjointTangent(g, t, gt Kick[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Kick[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return kickCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Kick[T]) check(g, t *Kick[T]) {
+// Run implements rev.Kernel. It returns an error if Dt is not finite, or if Softening
+// is negative or not finite.
+func (k Kick[T]) Run(p rev.Pass[Kick[T]]) error {
+	return kickCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// kickCall makes a pass of a *Kick.
+//
+//go:noinline
+func kickCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return kickRunForward((*Kick[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return kickRunForward((*Kick[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return kickRunForward((*Kick[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return kickRunInverse((*Kick[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return kickRunInverse((*Kick[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return kickRunInverse((*Kick[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return kickRunAdjoint((*Kick[float64])(k), (*Kick[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return kickRunAdjoint((*Kick[float32])(k), (*Kick[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return kickRunAdjoint((*Kick[fixed.Q43])(k), (*Kick[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return kickRunTangent((*Kick[float64])(k), (*Kick[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return kickRunTangent((*Kick[float32])(k), (*Kick[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return kickRunTangent((*Kick[fixed.Q43])(k), (*Kick[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return kickRunAdjointTangent((*Kick[float64])(k), (*Kick[float64])(g), (*Kick[float64])(t), (*Kick[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return kickRunAdjointTangent((*Kick[float32])(k), (*Kick[float32])(g), (*Kick[float32])(t), (*Kick[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return kickRunAdjointTangent((*Kick[fixed.Q43])(k), (*Kick[fixed.Q43])(g), (*Kick[fixed.Q43])(t), (*Kick[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return kickRun((*Kick[float64])(k), (*rev.Pass[Kick[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return kickRun((*Kick[float32])(k), (*rev.Pass[Kick[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return kickRun((*Kick[fixed.Q43])(k), (*rev.Pass[Kick[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func kickRunForward[T rev.Real](k *Kick[T]) error {
+	kickCheck(k, nil, nil)
+	return kickRun(k, &rev.Pass[Kick[T]]{})
+}
+
+func kickRunInverse[T rev.Real](k *Kick[T]) error {
+	kickCheck(k, nil, nil)
+	return kickRun(k, &rev.Pass[Kick[T]]{Back: true})
+}
+
+func kickRunAdjoint[T rev.Real](k, g *Kick[T]) error {
+	kickCheck(k, g, nil)
+	return kickRun(k, &rev.Pass[Kick[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func kickRunTangent[T rev.Real](k, t *Kick[T]) error {
+	kickCheck(k, nil, t)
+	return kickRun(k, &rev.Pass[Kick[T]]{Tangent: true, T: *t})
+}
+
+func kickRunAdjointTangent[T rev.Real](k, g, t, gt *Kick[T]) error {
+	rev.Check(k, g, t, gt)
+	return kickRun(k, &rev.Pass[Kick[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// kickCheck is rev.Check for a pass without second derivatives.
+func kickCheck[T rev.Real](k, g, t *Kick[T]) {
 	dimn := k.V.Rows
 	k0, k1, k2 := rev.MatrixExtent(&k.V, dimn, 3, false), rev.MatrixExtent(&k.Q, dimn, 3, false), rev.VectorExtent(&k.Mu, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0)
@@ -97,33 +253,110 @@ func (k *Kick[T]) check(g, t *Kick[T]) {
 
 // Forward computes (Q, V) <- a drift by c_0·dt; N times kick and drift of the method; a
 // drift by -c_0·dt, or returns an error.
-func (k Steps[T]) Forward() error { k.check(nil, nil); return k.Run(rev.Pass[Steps[T]]{}) }
+func (k Steps[T]) Forward() error {
+	return stepsCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse restores the state before Forward, or returns an error.
-func (k Steps[T]) Inverse() error { k.check(nil, nil); return k.Run(rev.Pass[Steps[T]]{Back: true}) }
+func (k Steps[T]) Inverse() error {
+	return stepsCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before, or returns an error.
 func (k Steps[T]) Adjoint(g Steps[T]) error {
-	k.check(&g, nil)
-	return k.Run(rev.Pass[Steps[T]]{Back: true, Adjoint: true, G: g})
+	return stepsCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent does what Forward does, and carries the tangents t along, or returns an error.
 func (k Steps[T]) Tangent(t Steps[T]) error {
-	k.check(nil, &t)
-	return k.Run(rev.Pass[Steps[T]]{Tangent: true, T: t})
+	return stepsCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g, or returns an error.
 func (k Steps[T]) AdjointTangent(g, t, gt Steps[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Steps[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return stepsCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
 }
 
-// check is rev.Check for a pass without second derivatives.
-func (k *Steps[T]) check(g, t *Steps[T]) {
+// Run implements rev.Kernel. It returns the errors of Drift and Kick, and panics if the
+// method is unknown or N is negative.
+func (k Steps[T]) Run(p rev.Pass[Steps[T]]) error {
+	return stepsCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// stepsCall makes a pass of a *Steps.
+//
+//go:noinline
+func stepsCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return stepsRunForward((*Steps[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return stepsRunForward((*Steps[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return stepsRunForward((*Steps[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return stepsRunInverse((*Steps[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return stepsRunInverse((*Steps[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return stepsRunInverse((*Steps[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return stepsRunAdjoint((*Steps[float64])(k), (*Steps[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return stepsRunAdjoint((*Steps[float32])(k), (*Steps[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return stepsRunAdjoint((*Steps[fixed.Q43])(k), (*Steps[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return stepsRunTangent((*Steps[float64])(k), (*Steps[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return stepsRunTangent((*Steps[float32])(k), (*Steps[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return stepsRunTangent((*Steps[fixed.Q43])(k), (*Steps[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return stepsRunAdjointTangent((*Steps[float64])(k), (*Steps[float64])(g), (*Steps[float64])(t), (*Steps[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return stepsRunAdjointTangent((*Steps[float32])(k), (*Steps[float32])(g), (*Steps[float32])(t), (*Steps[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return stepsRunAdjointTangent((*Steps[fixed.Q43])(k), (*Steps[fixed.Q43])(g), (*Steps[fixed.Q43])(t), (*Steps[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return stepsRun(*(*Steps[float64])(k), *(*rev.Pass[Steps[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return stepsRun(*(*Steps[float32])(k), *(*rev.Pass[Steps[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return stepsRun(*(*Steps[fixed.Q43])(k), *(*rev.Pass[Steps[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func stepsRunForward[T rev.Real](k *Steps[T]) error {
+	stepsCheck(k, nil, nil)
+	return stepsRun(*k, rev.Pass[Steps[T]]{})
+}
+
+func stepsRunInverse[T rev.Real](k *Steps[T]) error {
+	stepsCheck(k, nil, nil)
+	return stepsRun(*k, rev.Pass[Steps[T]]{Back: true})
+}
+
+func stepsRunAdjoint[T rev.Real](k, g *Steps[T]) error {
+	stepsCheck(k, g, nil)
+	return stepsRun(*k, rev.Pass[Steps[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func stepsRunTangent[T rev.Real](k, t *Steps[T]) error {
+	stepsCheck(k, nil, t)
+	return stepsRun(*k, rev.Pass[Steps[T]]{Tangent: true, T: *t})
+}
+
+func stepsRunAdjointTangent[T rev.Real](k, g, t, gt *Steps[T]) error {
+	rev.Check(k, g, t, gt)
+	return stepsRun(*k, rev.Pass[Steps[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// stepsCheck is rev.Check for a pass without second derivatives.
+func stepsCheck[T rev.Real](k, g, t *Steps[T]) {
 	dimn := k.Q.Rows
 	k0, k1, k2 := rev.MatrixExtent(&k.Q, dimn, 3, false), rev.MatrixExtent(&k.V, dimn, 3, false), rev.VectorExtent(&k.Mu, dimn, false)
 	plain := k1.Apart(k0) && k2.Apart(k0) && k2.Apart(k1)

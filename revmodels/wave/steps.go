@@ -77,31 +77,31 @@ type Steps[T rev.Real] struct {
 // eigenvalue of -L is 32/3, and that of -M∘L must be at most 4.
 const MaxCourant = 0.6123724356957945
 
-// Run implements rev.Kernel. It returns an error if M is too large, negative or NaN, if
+// stepsRun is Run of Steps. It returns an error if M is too large, negative or NaN, if
 // Damping is invalid or too wide for the grid, if Absorbed is missing or does not hold
 // the steps to invert, and if damping over floats has no accurate inverse. It panics if
 // N is negative, or if a source or receiver is outside the grid.
-func (k Steps[T]) Run(p rev.Pass[Steps[T]]) error {
+func stepsRun[T rev.Real](k *Steps[T], p *rev.Pass[Steps[T]]) error {
 	if p.Adjoint && !p.Back {
 		return rev.ErrUnsupported
 	}
-	k.checkShapes(&p)
+	stepsCheckShapes(k, p)
 	if t := &p.T; p.Adjoint && p.Tangent && t.U.Data == nil && t.Prev.Data == nil && (t.M.Data != nil || t.Source.Data != nil) {
-		return k.retrace(p)
+		return stepsRetrace(*k, *p)
 	}
-	if err := k.check(&p); err != nil || k.N == 0 || k.U.Rows == 0 || k.U.Cols == 0 {
+	if err := stepsCheck(k, p); err != nil || k.N == 0 || k.U.Rows == 0 || k.U.Cols == 0 {
 		return err
 	}
 	switch any(T(0)).(type) {
 	case float32:
-		takeSteps[T, float32](&k, &p)
+		takeSteps[T, float32](k, p)
 	default:
-		takeSteps[T, float64](&k, &p)
+		takeSteps[T, float64](k, p)
 	}
 	return nil
 }
 
-func (k *Steps[T]) checkShapes(p *rev.Pass[Steps[T]]) {
+func stepsCheckShapes[T rev.Real](k *Steps[T], p *rev.Pass[Steps[T]]) {
 	if k.N < 0 {
 		panic(rev.ShapeError[Steps[T]]("U", "is to take %d steps", k.N))
 	}
@@ -123,10 +123,10 @@ func (k *Steps[T]) checkShapes(p *rev.Pass[Steps[T]]) {
 	}
 }
 
-func (k *Steps[T]) check(p *rev.Pass[Steps[T]]) error {
+func stepsCheck[T rev.Real](k *Steps[T], p *rev.Pass[Steps[T]]) error {
 	most := fixed.Of[T](MaxCourant * MaxCourant * (1 + 1e-6))
 	if m := &k.M; m.Stride == m.Cols && stencil.Within(m.Data[:m.Rows*m.Cols], most) {
-		return k.checkDamping(p)
+		return stepsCheckDamping(k, p)
 	}
 	for i := range k.M.Rows {
 		if stencil.Within(k.M.Row(i), most) {
@@ -139,10 +139,10 @@ func (k *Steps[T]) check(p *rev.Pass[Steps[T]]) error {
 			}
 		}
 	}
-	return k.checkDamping(p)
+	return stepsCheckDamping(k, p)
 }
 
-func (k *Steps[T]) checkDamping(p *rev.Pass[Steps[T]]) error {
+func stepsCheckDamping[T rev.Real](k *Steps[T], p *rev.Pass[Steps[T]]) error {
 	if err := k.Damping.check(k.U.Rows, k.U.Cols); err != nil || k.Width == 0 || k.U.Rows == 0 || k.U.Cols == 0 {
 		return err
 	}
@@ -161,9 +161,9 @@ func (k *Steps[T]) checkDamping(p *rev.Pass[Steps[T]]) error {
 	return nil
 }
 
-// retrace is rev.Retrace with zeros for the tangents of U and Prev. Absorbed holds the bits that
+// stepsRetrace is rev.Retrace with zeros for the tangents of U and Prev. Absorbed holds the bits that
 // their damping lost before, which p restores. Here it loses the same bits to other memory.
-func (k Steps[T]) retrace(p rev.Pass[Steps[T]]) error {
+func stepsRetrace[T rev.Real](k Steps[T], p rev.Pass[Steps[T]]) error {
 	w := workspace.Get[*zeroTangents[T]]()
 	size := k.U.Rows * k.U.Cols
 	*w = workspace.Zeros(*w, 2*size)
@@ -175,15 +175,15 @@ func (k Steps[T]) retrace(p rev.Pass[Steps[T]]) error {
 	if k.Absorbed != nil {
 		held, k.Absorbed.tangent = k.Absorbed.tangent, losses{}
 	}
-	err := state.Run(rev.Pass[Steps[T]]{Back: true})
+	err := stepsRun(&state, &rev.Pass[Steps[T]]{Back: true})
 	if err == nil {
-		err = state.Run(rev.Pass[Steps[T]]{Tangent: true, T: ahead})
+		err = stepsRun(&state, &rev.Pass[Steps[T]]{Tangent: true, T: ahead})
 	}
 	if k.Absorbed != nil {
 		k.Absorbed.tangent = held
 	}
 	if err == nil {
-		err = k.Run(p)
+		err = stepsRun(&k, &p)
 	}
 	workspace.Put(w)
 	return err

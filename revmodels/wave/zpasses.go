@@ -3,34 +3,113 @@
 package wave
 
 import (
+	"revnum/fixed"
+	"revnum/internal/passkind"
 	"revnum/rev"
+	"unsafe"
 )
 
 // Forward changes U, Prev and Trace in place, or returns an error.
-func (k Steps[T]) Forward() error { rev.Check(&k, nil, nil, nil); return k.Run(rev.Pass[Steps[T]]{}) }
+func (k Steps[T]) Forward() error {
+	return stepsCall(passkind.Forward+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
+}
 
 // Inverse restores the state before Forward, or returns an error.
 func (k Steps[T]) Inverse() error {
-	rev.Check(&k, nil, nil, nil)
-	return k.Run(rev.Pass[Steps[T]]{Back: true})
+	return stepsCall(passkind.Inverse+passkind.Of[T](), unsafe.Pointer(&k), nil, nil, nil)
 }
 
 // Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
 // into those of the state before, or returns an error.
 func (k Steps[T]) Adjoint(g Steps[T]) error {
-	rev.Check(&k, &g, nil, nil)
-	return k.Run(rev.Pass[Steps[T]]{Back: true, Adjoint: true, G: g})
+	return stepsCall(passkind.Adjoint+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), nil, nil)
 }
 
 // Tangent does what Forward does, and carries the tangents t along, or returns an error.
 func (k Steps[T]) Tangent(t Steps[T]) error {
-	rev.Check(&k, nil, &t, nil)
-	return k.Run(rev.Pass[Steps[T]]{Tangent: true, T: t})
+	return stepsCall(passkind.Tangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&t), nil, nil)
 }
 
 // AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
 // and gt gets the tangents of g, or returns an error.
 func (k Steps[T]) AdjointTangent(g, t, gt Steps[T]) error {
-	rev.Check(&k, &g, &t, &gt)
-	return k.Run(rev.Pass[Steps[T]]{Back: true, Adjoint: true, Tangent: true, G: g, T: t, GT: gt})
+	return stepsCall(passkind.AdjointTangent+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&g), unsafe.Pointer(&t), unsafe.Pointer(&gt))
+}
+
+// Run implements rev.Kernel. It returns an error if M is too large, negative or NaN, if
+// Damping is invalid or too wide for the grid, if Absorbed is missing or does not hold
+// the steps to invert, and if damping over floats has no accurate inverse. It panics if
+// N is negative, or if a source or receiver is outside the grid.
+func (k Steps[T]) Run(p rev.Pass[Steps[T]]) error {
+	return stepsCall(passkind.Checked+passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&p), nil, nil)
+}
+
+// stepsCall makes a pass of a *Steps.
+//
+//go:noinline
+func stepsCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
+	switch kind {
+	case passkind.Forward + passkind.Float64:
+		return stepsRunForward((*Steps[float64])(k))
+	case passkind.Forward + passkind.Float32:
+		return stepsRunForward((*Steps[float32])(k))
+	case passkind.Forward + passkind.Q43:
+		return stepsRunForward((*Steps[fixed.Q43])(k))
+	case passkind.Inverse + passkind.Float64:
+		return stepsRunInverse((*Steps[float64])(k))
+	case passkind.Inverse + passkind.Float32:
+		return stepsRunInverse((*Steps[float32])(k))
+	case passkind.Inverse + passkind.Q43:
+		return stepsRunInverse((*Steps[fixed.Q43])(k))
+	case passkind.Adjoint + passkind.Float64:
+		return stepsRunAdjoint((*Steps[float64])(k), (*Steps[float64])(g))
+	case passkind.Adjoint + passkind.Float32:
+		return stepsRunAdjoint((*Steps[float32])(k), (*Steps[float32])(g))
+	case passkind.Adjoint + passkind.Q43:
+		return stepsRunAdjoint((*Steps[fixed.Q43])(k), (*Steps[fixed.Q43])(g))
+	case passkind.Tangent + passkind.Float64:
+		return stepsRunTangent((*Steps[float64])(k), (*Steps[float64])(g))
+	case passkind.Tangent + passkind.Float32:
+		return stepsRunTangent((*Steps[float32])(k), (*Steps[float32])(g))
+	case passkind.Tangent + passkind.Q43:
+		return stepsRunTangent((*Steps[fixed.Q43])(k), (*Steps[fixed.Q43])(g))
+	case passkind.AdjointTangent + passkind.Float64:
+		return stepsRunAdjointTangent((*Steps[float64])(k), (*Steps[float64])(g), (*Steps[float64])(t), (*Steps[float64])(gt))
+	case passkind.AdjointTangent + passkind.Float32:
+		return stepsRunAdjointTangent((*Steps[float32])(k), (*Steps[float32])(g), (*Steps[float32])(t), (*Steps[float32])(gt))
+	case passkind.AdjointTangent + passkind.Q43:
+		return stepsRunAdjointTangent((*Steps[fixed.Q43])(k), (*Steps[fixed.Q43])(g), (*Steps[fixed.Q43])(t), (*Steps[fixed.Q43])(gt))
+	case passkind.Checked + passkind.Float64:
+		return stepsRun((*Steps[float64])(k), (*rev.Pass[Steps[float64]])(g))
+	case passkind.Checked + passkind.Float32:
+		return stepsRun((*Steps[float32])(k), (*rev.Pass[Steps[float32]])(g))
+	case passkind.Checked + passkind.Q43:
+		return stepsRun((*Steps[fixed.Q43])(k), (*rev.Pass[Steps[fixed.Q43]])(g))
+	}
+	panic("no such numbers")
+}
+
+func stepsRunForward[T rev.Real](k *Steps[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return stepsRun(k, &rev.Pass[Steps[T]]{})
+}
+
+func stepsRunInverse[T rev.Real](k *Steps[T]) error {
+	rev.Check(k, nil, nil, nil)
+	return stepsRun(k, &rev.Pass[Steps[T]]{Back: true})
+}
+
+func stepsRunAdjoint[T rev.Real](k, g *Steps[T]) error {
+	rev.Check(k, g, nil, nil)
+	return stepsRun(k, &rev.Pass[Steps[T]]{Back: true, Adjoint: true, G: *g})
+}
+
+func stepsRunTangent[T rev.Real](k, t *Steps[T]) error {
+	rev.Check(k, nil, t, nil)
+	return stepsRun(k, &rev.Pass[Steps[T]]{Tangent: true, T: *t})
+}
+
+func stepsRunAdjointTangent[T rev.Real](k, g, t, gt *Steps[T]) error {
+	rev.Check(k, g, t, gt)
+	return stepsRun(k, &rev.Pass[Steps[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }

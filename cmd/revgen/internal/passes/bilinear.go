@@ -55,10 +55,18 @@ func (k *kernel) bilinear() (string, error) {
 	field, test := strings.NewReplacer(fields...), strings.NewReplacer(present...)
 	typ := k.instance(nil)
 	var out strings.Builder
-	if k.run == nil {
+	kernel := "k" // a pointer to it
+	switch {
+	case k.apart != nil && k.run == nil:
+		kernel = "&k"
+		fmt.Fprintf(&out, "\nfunc %s%s(k %s, p rev.Pass[%[3]s]) error {\n", k.function("Run"), k.apart.params, typ)
+		out.WriteString("sign, g, t, gt := p.Sign(), &p.G, &p.T, &p.GT\n")
+	case k.apart != nil:
+		fmt.Fprintf(&out, "\n// %s makes a pass, with the sign of %s.\nfunc %[1]s%[3]s(k *%s, sign int, g, t, gt *%[4]s) {\n", k.function("run"), k.function("Run"), k.apart.params, typ)
+	case k.run == nil:
 		fmt.Fprintf(&out, "\n// %s\nfunc (k %s) Run(p rev.Pass[%[2]s]) error {\n", runComment, typ)
 		out.WriteString("sign, g, t, gt := p.Sign(), &p.G, &p.T, &p.GT\n")
-	} else {
+	default:
 		fmt.Fprintf(&out, "\n// run makes a pass, with the sign of Run.\nfunc (k *%s) run(sign int, g, t, gt *%[1]s) {\n", typ)
 	}
 	open := ""
@@ -72,7 +80,14 @@ func (k *kernel) bilinear() (string, error) {
 			fmt.Fprintf(&out, "if %s {\n", test.Replace(first))
 			open = first
 		}
-		if call = "k." + field.Replace(call); others == "" {
+		call = field.Replace(call)
+		if k.apart != nil {
+			method, args, _ := strings.Cut(call, "(")
+			call = k.function(method) + "(" + kernel + ", " + args
+		} else {
+			call = "k." + call
+		}
+		if others == "" {
 			fmt.Fprintln(&out, call)
 		} else {
 			fmt.Fprintf(&out, "if %s {\n%s\n}\n", test.Replace(strings.ReplaceAll(others, " ", " && ")), call)

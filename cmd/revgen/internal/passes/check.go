@@ -69,7 +69,11 @@ func (k *kernel) check(declared map[string]bool) string {
 	}
 	typ := k.instance(nil)
 	var out strings.Builder
-	fmt.Fprintf(&out, "\n// check is rev.Check for a pass without second derivatives.\nfunc (k *%s) check(g, t *%[1]s) {\n", typ)
+	head := fmt.Sprintf("check is rev.Check for a pass without second derivatives.\nfunc (k *%s) check(g, t *%[1]s) {\n", typ)
+	if k.apart != nil {
+		head = fmt.Sprintf("%s is rev.Check for a pass without second derivatives.\nfunc %[1]s%s(k, g, t *%s) {\n", k.function("check"), k.apart.params, typ)
+	}
+	fmt.Fprintf(&out, "\n// %s", head)
 	fmt.Fprintf(&out, "%s%s := %s\n", strings.Join(s.bound, ""), strings.Join(ownNames, ", "), strings.Join(own, ", "))
 	fmt.Fprintf(&out, "plain := %s\n", lines(conditions))
 	fmt.Fprintf(&out, "d := g\nif d == nil {\nd = t\n}\n")

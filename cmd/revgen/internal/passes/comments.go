@@ -58,6 +58,9 @@ func (k *kernel) runComment() string {
 	if k.run == nil {
 		return runComment
 	}
+	if k.apart != nil {
+		return spaced(k.docOf("Run", k.run))
+	}
 	return spaced(k.run.Doc.Text())
 }
 
