@@ -2,6 +2,8 @@ package ba
 
 import (
 	"math"
+	"revnum/internal/passkind"
+	"unsafe"
 
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"
@@ -16,9 +18,7 @@ import (
 // panics with mat.ErrRowAccess if an index is out of range, and with mat.ErrShape if a
 // column or entry has a number above 2³¹-1, which takes tens of millions of observations.
 func (k Snavely[T]) CSRTo(a *revsparse.CSR[T, int32]) (j rev.General[T]) {
-	rev.ForwardPass(&k)
-	p := snavelyProblem(&k)
-	j, _ = p.csr(a)
+	snavelyMatrix(passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(a), unsafe.Pointer(&j))
 	return j
 }
 
@@ -26,9 +26,8 @@ func (k Snavely[T]) CSRTo(a *revsparse.CSR[T, int32]) (j rev.General[T]) {
 // 3p×(11n+3m+p), as the method of Snavely does. j and z are views of its values for
 // Jacobian.
 func (k Weighted[T]) CSRTo(a *revsparse.CSR[T, int32]) (j rev.General[T], z rev.Vector[T]) {
-	rev.ForwardPass(&k)
-	p := weightedProblem(&k)
-	return p.csr(a)
+	weightedMatrix(passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(a), unsafe.Pointer(&j), unsafe.Pointer(&z))
+	return j, z
 }
 
 // csr stores the structure of the Jacobian in a, and returns views of the values of the

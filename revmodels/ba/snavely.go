@@ -1,8 +1,10 @@
 package ba
 
 import (
+	"revnum/internal/passkind"
 	"revnum/rev"
 	"revnum/revmodels/ba/internal/views"
+	"unsafe"
 )
 
 const (
@@ -72,7 +74,5 @@ func snavelyRun[T rev.Real](k *Snavely[T], p *rev.Pass[Snavely[T]]) error {
 // nine parameters of its camera and the three of its point. It panics with mat.ErrShape
 // if j has another shape, and returns what Run returns.
 func (k Snavely[T]) Jacobian(j rev.General[T]) error {
-	rev.ForwardPass(&k)
-	p := snavelyProblem(&k)
-	return p.jacobian(j, rev.Vector[T]{})
+	return snavelyJacobian(passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&j))
 }

@@ -1,8 +1,10 @@
 package ba
 
 import (
+	"revnum/internal/passkind"
 	"revnum/rev"
 	"revnum/revmodels/ba/internal/views"
+	"unsafe"
 )
 
 const (
@@ -63,7 +65,5 @@ func weightedRun[T rev.Real](k *Weighted[T], p *rev.Pass[Weighted[T]]) error {
 // its weight. z, of p elements, has those of Z by the weights. It panics with
 // mat.ErrShape if j or z has another shape, and returns what Run returns.
 func (k Weighted[T]) Jacobian(j rev.General[T], z rev.Vector[T]) error {
-	rev.ForwardPass(&k)
-	p := weightedProblem(&k)
-	return p.jacobian(j, z)
+	return weightedJacobian(passkind.Of[T](), unsafe.Pointer(&k), unsafe.Pointer(&j), unsafe.Pointer(&z))
 }
