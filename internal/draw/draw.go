@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"revnum/fixed"
+	"revnum/internal/bytype"
 	"revnum/rev"
 )
 
@@ -116,13 +117,13 @@ func (p *Problem) Fill(k reflect.Value, ops []rev.Operand, rnd *rand.Rand, r, c 
 // allocate makes f an operand of zeros, or a sparse matrix without entries.
 func (o *Operand) allocate(f reflect.Value, kind rev.Kind) {
 	if kind == rev.Sparse {
-		header := func(field string, v any) { f.FieldByName(field).Set(reflect.ValueOf(v)) }
+		header := func(field string, v any) { Field(f, field).Set(reflect.ValueOf(v)) }
 		ptr := make([]int, o.Rows+1)
 		header("Rows", o.Rows)
 		header("Cols", o.Cols)
 		header("Ptr", ptr)
 		o.Put = func(i, j int, x float64) {
-			ind, data := f.FieldByName("Ind"), f.FieldByName("Data")
+			ind, data := Field(f, "Ind"), Field(f, "Data")
 			ind.Set(reflect.Append(ind, reflect.ValueOf(j)))
 			data.Set(reflect.Append(data, reflect.Zero(o.Elem)))
 			o.set(data.Index(data.Len()-1), x)
@@ -141,7 +142,7 @@ func (o *Operand) allocate(f reflect.Value, kind rev.Kind) {
 // View makes f, an operand of the given kind, a view of data. A sparse matrix keeps its
 // structure. stride separates rows, or the elements of a vector.
 func View(f reflect.Value, kind rev.Kind, data reflect.Value, rows, cols, stride int) {
-	header := func(field string, n int) { f.FieldByName(field).SetInt(int64(n)) }
+	header := func(field string, n int) { Field(f, field).SetInt(int64(n)) }
 	switch kind {
 	case rev.Scalar:
 		f.Set(data.Index(0).Addr())
@@ -157,7 +158,29 @@ func View(f reflect.Value, kind rev.Kind, data reflect.Value, rows, cols, stride
 		header("Cols", cols)
 		header("Stride", stride)
 	}
-	f.FieldByName("Data").Set(data)
+	Field(f, "Data").Set(data)
+}
+
+// indices has the indices of the fields of types, by their names.
+var indices bytype.Map[map[string]int]
+
+// Field returns the field of v, a vector or matrix, with a name. A search by reflection would
+// take longer than the rest of View.
+func Field(v reflect.Value, name string) reflect.Value {
+	t := v.Type()
+	at := indices.Load(t)
+	if at == nil {
+		at = &map[string]int{}
+		for i := range t.NumField() {
+			(*at)[t.Field(i).Name] = i
+		}
+		at = indices.LoadOrStore(t, at)
+	}
+	i, ok := (*at)[name]
+	if !ok {
+		panic("draw: " + t.String() + " has no field " + name)
+	}
+	return v.Field(i)
 }
 
 // set sets v to x.

@@ -110,8 +110,8 @@ func (c *trial) onlyOperand(o *operands, n int) *operands {
 // h and h/2, extrapolated to remove the error of order h².
 func (c *trial) derivative(h float64, f func(e float64) *operands) *operands {
 	half := h / 2
-	d := c.zeros(f(0))
 	a, b, p, q := f(2*half), f(-2*half), f(half), f(-half)
+	d := c.zeros(a)
 	for n, x := range d.arrays {
 		if x == nil {
 			continue

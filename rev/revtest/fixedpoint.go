@@ -29,7 +29,7 @@ func (c *trial) fixedPoint() error {
 	if over64 == nil {
 		return fmt.Errorf("there is nothing to compare with: test %s over float64 first, or set Spec.Float64 to revtest.PassesOf[%[1]s[float64]]()", name)
 	}
-	other := &trial{suite: &suite{Passes: over64}, rnd: c.rnd, poison: c.poison, storage: c.storage}
+	other := &trial{suite: &suite{Passes: over64, memory: c.memory, places: c.places}, rnd: c.rnd, poison: c.poison, storage: c.storage}
 	s0 := c.start()
 	for _, a := range arguments {
 		if !c.has(a.pass) {

@@ -53,6 +53,7 @@ func (c *trial) factor() float64 {
 // scaled checks the derivatives on the operands of New times factors, along random
 // tangents times the same factors. acc operands are zero, so that they hide nothing.
 func (c *trial) scaled(factors []float64) error {
+	defer c.memory.mark()()
 	times := func(o *operands) *operands {
 		for n, a := range o.arrays {
 			if a == nil || a.number == nil {

@@ -100,19 +100,91 @@ func (c *trial) newArray(op rev.Operand, rows, cols int) *array {
 	case rev.Gen:
 		a.stride = max(cols, 1) + extra
 	}
-	a.where = make([]int, 0, rows*cols)
-	for i := range rows {
-		for j := range cols {
-			a.where = append(a.where, guard+i*a.stride+j)
-		}
-	}
-	a.setFull(reflect.MakeSlice(reflect.SliceOf(op.Elem), a.span()+2*guard, a.span()+2*guard))
+	a.where = c.placesIn(form{rows, cols, a.stride})
+	a.setFull(c.memory.slice(op.Elem, a.span()+2*guard))
 	raw := a.raw()
 	raw[0] = c.poison
 	for n := 1; n < len(raw); n *= 2 {
 		copy(raw[n:], raw[:n])
 	}
 	return a
+}
+
+// A form is the shape of an array and its stride.
+type form struct{ rows, cols, stride int }
+
+// placesIn returns the indices of the elements of an array. Arrays of one form share them.
+func (c *trial) placesIn(f form) []int {
+	if where, ok := c.places[f]; ok {
+		return where
+	}
+	where := make([]int, 0, f.rows*f.cols)
+	for i := range f.rows {
+		for j := range f.cols {
+			where = append(where, guard+i*f.stride+j)
+		}
+	}
+	c.places[f] = where
+	return where
+}
+
+// A memory has the elements of the arrays of a trial. The next trial uses it again: to clear and
+// collect memory takes longer than to copy elements.
+type memory struct {
+	words []uint64
+	used  int
+}
+
+// memories has the memory of suites that have ended. A sync.Pool would lose it to the next collections.
+var memories = make(chan *memory, 4)
+
+func newMemory() *memory {
+	select {
+	case m := <-memories:
+		return m
+	default:
+		return &memory{}
+	}
+}
+
+func (m *memory) free() {
+	select {
+	case memories <- m:
+	default:
+	}
+}
+
+// Sizes of words.
+const (
+	leastWords = 1 << 13
+	mostWords  = 1 << 21 // then arrays that are not used any more are collected
+)
+
+// slice returns a slice of n elements, with any contents.
+func (m *memory) slice(elem reflect.Type, n int) reflect.Value {
+	if elem.Kind() > reflect.Complex128 { // it may have pointers, which words do not keep
+		return reflect.MakeSlice(reflect.SliceOf(elem), n, n)
+	}
+	need := (n*int(elem.Size()) + 7) / 8
+	if m.used+need > len(m.words) {
+		m.words = make([]uint64, max(need, min(max(2*len(m.words), leastWords), mostWords)))
+		m.used = 0
+	}
+	p := unsafe.Pointer(&m.words[m.used])
+	m.used += need
+	return reflect.SliceAt(elem, p, n)
+}
+
+// mark returns a function that lets arrays that are made from here on lose their memory, so that it
+// is still in the cache when it is used again.
+func (m *memory) mark() (release func()) {
+	words, used := m.words, m.used
+	return func() {
+		if len(words) != len(m.words) || len(words) > 0 && &words[0] != &m.words[0] {
+			used = 0 // all in these words is later than the mark
+		}
+		m.used = used
+	}
 }
 
 // setFull makes full the memory of a.
@@ -175,7 +247,7 @@ func (a *array) fill(f func() float64) {
 func (a *array) magnitude() float64 {
 	m := 0.0
 	for i := range a.len() {
-		m = math.Max(m, math.Abs(a.at(i)))
+		m = max(m, math.Abs(a.at(i)))
 	}
 	return m
 }
@@ -218,16 +290,16 @@ func shapeOf(op rev.Operand, f reflect.Value) (data reflect.Value, rows, cols, s
 	case rev.Slice:
 		return f, f.Len(), 1, 1, !f.IsNil()
 	case rev.Vec:
-		n := int(f.FieldByName("N").Int())
-		data = f.FieldByName("Data")
-		return data, n, 1, int(f.FieldByName("Inc").Int()), !data.IsNil()
+		n := int(draw.Field(f, "N").Int())
+		data = draw.Field(f, "Data")
+		return data, n, 1, int(draw.Field(f, "Inc").Int()), !data.IsNil()
 	case rev.Sparse:
-		data = f.FieldByName("Data")
+		data = draw.Field(f, "Data")
 		return data, data.Len(), 1, 1, !data.IsNil()
 	default:
-		r, c := int(f.FieldByName("Rows").Int()), int(f.FieldByName("Cols").Int())
-		data = f.FieldByName("Data")
-		return data, r, c, int(f.FieldByName("Stride").Int()), !data.IsNil()
+		r, c := int(draw.Field(f, "Rows").Int()), int(draw.Field(f, "Cols").Int())
+		data = draw.Field(f, "Data")
+		return data, r, c, int(draw.Field(f, "Stride").Int()), !data.IsNil()
 	}
 }
 
@@ -270,7 +342,7 @@ func (c *trial) clone(o *operands) *operands {
 			continue
 		}
 		b := *a
-		b.setFull(reflect.MakeSlice(a.full.Type(), a.full.Len(), a.full.Len()))
+		b.setFull(c.memory.slice(a.full.Type().Elem(), a.full.Len()))
 		copy(b.raw(), a.raw())
 		b.attach(c.Operands[n], v.Field(c.Operands[n].Field))
 		d.arrays[n] = &b
@@ -279,7 +351,7 @@ func (c *trial) clone(o *operands) *operands {
 }
 
 // like returns cotangents or tangents with the shape of o, all set to results of v, in
-// memory of their own.
+// memory of their own. If v is nil, they are poison.
 func (c *trial) like(o *operands, v func() float64) *operands {
 	d := &operands{k: copyOf(o.k), arrays: make([]*array, len(o.arrays))}
 	for n, a := range o.arrays {
@@ -289,7 +361,9 @@ func (c *trial) like(o *operands, v func() float64) *operands {
 			c.drop(d, n)
 		default:
 			b := c.newArray(c.Operands[n], a.rows, a.cols)
-			b.fill(v)
+			if v != nil {
+				b.fill(v)
+			}
 			c.setArray(d, n, b)
 		}
 	}
@@ -320,7 +394,7 @@ func (c *trial) plus(o *operands, h float64, d *operands) *operands {
 func (c *trial) drop(o *operands, n int) {
 	f := fields(o.k).Field(c.Operands[n].Field)
 	if c.Operands[n].Kind == rev.Sparse {
-		f = f.FieldByName("Data")
+		f = draw.Field(f, "Data")
 	}
 	f.SetZero()
 	o.arrays[n] = nil
@@ -387,7 +461,7 @@ func (c *trial) near(got, want *operands, n int, tol float64, scales ...*operand
 	scale := 0.0
 	for _, s := range scales {
 		if s.arrays[n] != nil {
-			scale = math.Max(scale, s.arrays[n].magnitude())
+			scale = max(scale, s.arrays[n].magnitude())
 		}
 	}
 	if math.IsNaN(scale) {

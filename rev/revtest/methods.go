@@ -32,7 +32,7 @@ func (c *trial) gradients() error {
 // methods compares the methods of a kernel with the functions of rev. Methods that the
 // kernel lacks are not checked.
 func (c *trial) methods() error {
-	s0 := c.start()
+	all := c.all(c.start())
 	for _, a := range arguments {
 		method, ok := c.Kernel.MethodByName(a.pass)
 		if !ok || !c.has(a.pass) {
@@ -53,7 +53,7 @@ func (c *trial) methods() error {
 		if method.Type.NumIn() != len(a.places) {
 			return fmt.Errorf("method %s has %d arguments, want %d", a.pass, method.Type.NumIn()-1, len(a.places)-1)
 		}
-		o := c.drawn(a.pass, s0)
+		o := argumentsOf(a.pass, all)
 		got, want := c.clones(o), c.clones(o)
 		must(call(got))
 		c.pass(a.pass, want...)

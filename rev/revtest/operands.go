@@ -96,7 +96,7 @@ type slot struct{ place, operand int }
 // omitted compares each pass without some derivatives with the pass with zeros in their place.
 func (c *trial) omitted() error {
 	s0 := c.start()
-	before := []*operands{s0, c.random(s0), c.random(s0), c.random(s0)}
+	before := c.all(s0)
 	for _, a := range arguments {
 		if len(a.places) == 1 || !c.has(a.pass) || strings.HasPrefix(a.pass, inverse) && !c.inPlace() {
 			continue
@@ -126,12 +126,12 @@ func (c *trial) omitted() error {
 	return nil
 }
 
-// subsets returns all subsets of n slots if there are few, and random ones of many sizes
-// otherwise.
+// subsets returns all subsets of n slots but the empty one if there are few, and random ones of many
+// sizes otherwise.
 func (c *trial) subsets(n int) (sets [][]bool) {
 	const few, some = 4, 6
 	if n <= few {
-		for bits := range 1 << n {
+		for bits := 1; bits < 1<<n; bits++ {
 			set := make([]bool, n)
 			for i := range set {
 				set[i] = bits>>i&1 != 0
@@ -151,6 +151,7 @@ func (c *trial) subsets(n int) (sets [][]bool) {
 }
 
 func (c *trial) omit(pass string, places []int, before []*operands, omit []slot) error {
+	defer c.memory.mark()()
 	run := func(edit func(o *operands, n int)) []*operands {
 		o := c.clones(before)
 		for _, x := range omit {
@@ -269,12 +270,11 @@ func isShapeError(v any) bool {
 }
 
 // allPanic returns an error unless all methods of s panic with a value that wanted
-// accepts, and write nothing.
-func (c *trial) allPanic(s, like *operands, wanted func(v any) bool) error {
-	before := c.clone(like) // s may have shapes that cannot be copied
+// accepts, and write nothing to it. all are operands of the right shapes.
+func (c *trial) allPanic(s *operands, all []*operands, wanted func(v any) bool) error {
 	raw := c.contents(s)
 	for _, pass := range firstOrder {
-		o := c.drawn(pass, before)
+		o := argumentsOf(pass, all)
 		o[0] = s
 		if err := panics(func() { c.pass(pass, o...) }, wanted); err != nil {
 			return wrap(pass, err)
@@ -346,13 +346,13 @@ func (c *trial) sharedInputs() error {
 // everyMethod makes each pass on fresh operands. It passes them to check, with their
 // values from before the call. Tangents and cotangents count as operands.
 func (c *trial) everyMethod(check func(pass string, got, before []*operands) error) error {
-	s0 := c.start()
+	all := c.all(c.start())
 	for _, a := range arguments {
 		if !c.has(a.pass) {
 			continue
 		}
-		got := c.drawn(a.pass, c.clone(s0))
-		before := c.clones(got)
+		before := argumentsOf(a.pass, all)
+		got := c.clones(before)
 		c.pass(a.pass, got...)
 		if err := check(a.pass, got, before); err != nil {
 			return wrap(a.pass, err)
@@ -435,6 +435,8 @@ func (c *trial) reshaped(n int, a *array, r reshaping) *array {
 
 func (c *trial) shapes() error {
 	s0 := c.start()
+	all := c.all(s0)
+	s, g := c.clone(s0), c.clone(all[1])
 	for n, a := range s0.arrays {
 		if a == nil {
 			continue
@@ -444,14 +446,14 @@ func (c *trial) shapes() error {
 			if !slices.Contains(c.Free, r.dim) {
 				s := c.clone(s0)
 				c.setArray(s, n, c.reshaped(n, a, r))
-				if err := c.allPanic(s, s0, isShapeError); err != nil {
+				if err := c.allPanic(s, all, isShapeError); err != nil {
 					return wrap(what, err)
 				}
 			}
 			if c.Operands[n].Role == rev.Index {
 				continue
 			}
-			s, g := c.clone(s0), c.random(s0)
+			right := g.arrays[n]
 			c.setArray(g, n, c.reshaped(n, a, r))
 			if err := panics(func() { c.pass(adjoint, s, g) }, isShapeError); err != nil {
 				return wrap(what+" in g: Adjoint", err)
@@ -462,8 +464,9 @@ func (c *trial) shapes() error {
 			if err := c.identical(s, s0); err != nil {
 				return wrap(what+" in g", err)
 			}
+			c.setArray(g, n, right)
 		}
-		if err := c.malformed(s0, n); err != nil {
+		if err := c.malformed(all, n); err != nil {
 			return err
 		}
 	}
@@ -472,8 +475,8 @@ func (c *trial) shapes() error {
 
 // malformed checks malformed views: a negative dimension, a stride that is too
 // small, data that is too short.
-func (c *trial) malformed(s0 *operands, n int) error {
-	kind := c.Operands[n].Kind
+func (c *trial) malformed(all []*operands, n int) error {
+	s0, kind := all[0], c.Operands[n].Kind
 	a := s0.arrays[n]
 	if kind != rev.Vec && kind != rev.Gen {
 		return nil
@@ -497,7 +500,7 @@ func (c *trial) malformed(s0 *operands, n int) error {
 		}
 		s := c.clone(s0)
 		m.edit(fields(s.k).Field(c.Operands[n].Field))
-		if err := c.allPanic(s, s0, isShapeError); err != nil {
+		if err := c.allPanic(s, all, isShapeError); err != nil {
 			return fmt.Errorf("%s has %s: %w", c.Operands[n].Name, m.what, err)
 		}
 	}

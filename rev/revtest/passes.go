@@ -95,6 +95,21 @@ func (c *trial) drawn(pass string, o *operands) []*operands {
 	return args
 }
 
+// all returns o, and random cotangents, tangents and tangents of cotangents like it: the arguments of
+// all passes.
+func (c *trial) all(o *operands) []*operands {
+	return []*operands{o, c.random(o), c.random(o), c.random(o)}
+}
+
+// argumentsOf returns those of all that a pass takes.
+func argumentsOf(pass string, all []*operands) []*operands {
+	var args []*operands
+	for _, place := range placesOf(pass) {
+		args = append(args, all[place])
+	}
+	return args
+}
+
 // clones returns a copy of each of o.
 func (c *trial) clones(o []*operands) []*operands {
 	d := make([]*operands, len(o))

@@ -205,6 +205,9 @@ type suite struct {
 	eps   float64         // ε of the coarsest element type
 	seed  uint64
 
+	memory *memory        // of the trial that runs
+	places map[form][]int // of placesIn
+
 	patience time.Duration                        // how long a trial may take
 	after    func(time.Duration) <-chan time.Time // is time.After, except in a test
 }
@@ -234,7 +237,7 @@ func pointers[K any](problem func(rnd *rand.Rand, size int) K) func(rnd *rand.Ra
 }
 
 func prepare(spec Spec[any], p *Passes) *suite {
-	s := &suite{Spec: spec, Passes: p, seed: 1, patience: time.Minute, after: time.After}
+	s := &suite{Spec: spec, Passes: p, seed: 1, memory: newMemory(), places: map[form][]int{}, patience: time.Minute, after: time.After}
 	if s.New == nil {
 		s.New = s.plain()
 	}
@@ -370,6 +373,11 @@ func (s *suite) run(t *testing.T) {
 		return
 	}
 	stuck := false
+	defer func() {
+		if !stuck { // no pass uses it any more
+			s.memory.free()
+		}
+	}()
 	for _, p := range s.properties() {
 		t.Run(string(p.name), func(t *testing.T) {
 			if reason, ok := s.Skip[p.name]; ok {
@@ -413,6 +421,7 @@ func (s *suite) check(p property) error {
 			at = turns[i%2:][:1]
 		}
 		for _, storage := range at {
+			s.memory.used = 0
 			h := fnv.New64a()
 			fmt.Fprint(h, p.name, size, int(storage))
 			c := &trial{suite: s, size: size, storage: storage, poison: poisonNaN, rnd: rand.New(rand.NewPCG(s.seed, h.Sum64()))}

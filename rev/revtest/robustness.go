@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"runtime/debug"
 	"slices"
 	"testing"
@@ -63,8 +62,9 @@ func finishes(name string, f func()) (err error) {
 
 func (c *trial) extremes() error {
 	for range 10 {
+		release := c.memory.mark()
 		o := c.start()
-		all := []*operands{o, c.random(o), c.random(o), c.random(o)}
+		all := []*operands{o, c.like(o, nil), c.like(o, nil), c.like(o, nil)}
 		for _, x := range all {
 			for _, a := range x.arrays {
 				if a != nil && a.number != nil {
@@ -76,14 +76,12 @@ func (c *trial) extremes() error {
 			if !c.has(pass) {
 				continue
 			}
-			var o []*operands
-			for _, place := range placesOf(pass) {
-				o = append(o, c.clone(all[place]))
-			}
+			o := c.clones(argumentsOf(pass, all))
 			if err := finishes(pass, func() { c.pass(pass, o...) }); err != nil && !errors.As(err, new(failure)) {
 				return err
 			}
 		}
+		release()
 	}
 	return nil
 }
@@ -93,19 +91,33 @@ func (c *trial) noAllocation() error {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	// Workers of calls before this one go to sleep after some 50 µs. The first time, that allocates.
 	time.Sleep(time.Millisecond)
-	s := c.start()
+	all := c.all(c.start())
 	workers := []int{0}
-	if _, ok := workersOf(s.k); ok {
+	if _, ok := workersOf(all[0].k); ok {
 		// AllocsPerRun sets GOMAXPROCS to 1, so the default would not fork.
 		workers = []int{1, 3}
 	}
 	for _, w := range workers {
-		if f, ok := workersOf(s.k); ok {
-			f.SetInt(int64(w))
+		for _, o := range all {
+			if f, ok := workersOf(o.k); ok {
+				f.SetInt(int64(w))
+			}
 		}
-		for _, pass := range firstOrder {
-			o := c.drawn(pass, s)
-			call := func() { c.pass(pass, o...) }
+		calls := make([]func(), len(firstOrder))
+		for i, pass := range firstOrder {
+			o := c.clones(argumentsOf(pass, all))
+			calls[i] = func() { c.pass(pass, o...) }
+		}
+		// To count stops all goroutines. Mostly one count for all passes is enough.
+		if testing.AllocsPerRun(5, func() {
+			for _, call := range calls {
+				call()
+			}
+		}) == 0 {
+			continue
+		}
+		for i, pass := range firstOrder {
+			call := calls[i]
 			// A worker that is interrupted keeps its workspace, and the next one
 			// allocates another. That ends when there is one for each.
 			n := testing.AllocsPerRun(5, call)
@@ -126,14 +138,15 @@ func (c *trial) workers() error {
 		return nil
 	}
 	// Adjoint starts from the state after Forward, but any other serves as well.
+	all := c.all(s0)
 	var first [][]*operands
 	for _, w := range []int{1, 2, 7} {
-		c.rnd = rand.New(rand.NewPCG(c.seed, uint64(c.size))) // the same operands each time
 		for n, pass := range append(firstOrder, adjointTangent) {
 			if !c.has(pass) {
 				continue
 			}
-			o := c.drawn(pass, c.clone(s0))
+			release := c.memory.mark()
+			o := c.clones(argumentsOf(pass, all))
 			for i := range o {
 				f, _ := workersOf(o[i].k)
 				f.SetInt(int64(w))
@@ -148,6 +161,7 @@ func (c *trial) workers() error {
 					return fmt.Errorf("%s after %s with %d workers, against 1: %w", roles[placesOf(pass)[i]], pass, w, err)
 				}
 			}
+			release()
 		}
 	}
 	return nil
