@@ -11,7 +11,7 @@ import (
 
 func TestNumbers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "numbers")
-	stdout := must(t, "numbers", "--steps", "100", "--time", "1ms", "--out", dir)
+	stdout := must(t, "numbers", "--steps", "100", "--time", "50us", "--out", dir)
 	wantFiles(t, dir, "bars.csv", "numbers.csv", "numbers.json", "numbers.txt")
 	text, err := os.ReadFile(filepath.Join(dir, "numbers.txt"))
 	if err != nil || !strings.HasPrefix(stdout, string(text)) {

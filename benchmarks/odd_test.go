@@ -70,7 +70,11 @@ func parseOddFile(rest string) (oddFile, error) {
 	var b bytes.Buffer
 	if zipped {
 		const chunk = 1000
-		z, chunked := gzip.NewWriter(&b), strings.Repeat(text, chunk)
+		chunked := strings.Repeat(text, chunk)
+		z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed) // they are large
+		if err != nil {
+			return oddFile{}, err
+		}
 		for ; times >= chunk; times -= chunk {
 			if _, err := z.Write([]byte(chunked)); err != nil {
 				return oddFile{}, err

@@ -61,11 +61,11 @@ func only(a Args, j int) Args {
 	return a
 }
 
-// content returns the bytes of all numbers of n problems.
-func content(a Args, n int) (all []byte) {
+// contents returns the bytes of all numbers of n problems, by their buffers.
+func contents(a Args, n int) (all [][]byte) {
 	for _, list := range [][]Buffer{a.Operands, a.Cotangents, a.Tangents, a.CotangentTangents} {
 		for _, b := range list {
-			all = append(all, unsafe.Slice((*byte)(b.Data), b.Move*n)...)
+			all = append(all, unsafe.Slice((*byte)(b.Data), b.Move*n))
 		}
 	}
 	return all
@@ -144,7 +144,7 @@ func testCallEach(t *testing.T, first int, zero bool) {
 			if (err != nil) != (wantErr != nil) {
 				t.Errorf("%s: %v: %v, want %v", r.Name, p, err, wantErr)
 			}
-			if err == nil && !bytes.Equal(content(got, n), content(want, n)) {
+			if err == nil && !slices.EqualFunc(contents(got, n), contents(want, n), bytes.Equal) {
 				t.Errorf("%s: %v has other results", r.Name, p)
 			}
 		}
@@ -329,7 +329,7 @@ func testCallEachMatrices[T rev.Float](t *testing.T, typ string) {
 						if err := r.CallEach(p, got, n); err != nil {
 							t.Fatal(err)
 						}
-						if !bytes.Equal(content(got, n), content(want, n)) {
+						if !slices.EqualFunc(contents(got, n), contents(want, n), bytes.Equal) {
 							t.Errorf("%s of %d×%d, %d columns, flag %v: %v has other results", name, m, m, c, trans, p)
 						}
 					}

@@ -74,6 +74,7 @@ func NumBars() int { return len(contests()) }
 // fastest returns the seconds of one call of each function: the shortest of many short
 // slices. The functions take turns, so that other load on the machine slows both.
 func fastest(d time.Duration, f, g func()) (a, b float64) {
+	least := min(2e-4, d.Seconds()/5) // of a slice
 	slice := func(f func(), repeats int) float64 {
 		start := time.Now()
 		for range repeats {
@@ -83,7 +84,7 @@ func fastest(d time.Duration, f, g func()) (a, b float64) {
 	}
 	repeats := func(f func()) int {
 		n := 1
-		for n < 1<<20 && slice(f, n)*float64(n) < 2e-4 {
+		for n < 1<<20 && slice(f, n)*float64(n) < least {
 			n *= 2
 		}
 		return n
