@@ -12,6 +12,7 @@ import (
 func ExamplePattern() {
 	x := []float64{1, 2, 3, 4, 5}
 	p := num.NewPattern(len(x), len(x))
+	defer p.Free()
 	columns, rows := p.Columns(), p.Rows()
 	for i := range x {
 		p.Group()

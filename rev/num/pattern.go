@@ -19,6 +19,10 @@ import (
 // axes of a color is then all its columns: each row has at most one of them. Shared columns have colors
 // of their own. This is the method of Curtis, Powell and Reid, 1974.
 type Pattern struct {
+	*pattern // which other patterns have after Free
+}
+
+type pattern struct {
 	columns, rows []float64 // their numbers
 
 	group  int32   // the present one, or 0 outside of groups
@@ -39,9 +43,9 @@ type Pattern struct {
 	groups func(c int) []int32 // those of a column
 }
 
-// NewPattern returns a pattern in which nothing is noted.
+// NewPattern returns a pattern in which nothing is noted. Call Free when you are done with it, or the next one takes new memory.
 func NewPattern(m, n int) *Pattern {
-	p := workspace.Get[*Pattern]()
+	p := &Pattern{workspace.Get[*pattern]()}
 	p.columns, p.rows = numbers(p.columns, n), numbers(p.rows, m)
 	p.seen, p.shared, p.of = workspace.Zeros(p.seen, n), workspace.Zeros(p.shared, n), workspace.Zeros(p.of, m)
 	p.same, p.start, p.notes = append(p.same[:0], 0), append(p.start[:0], 0), p.notes[:0]
@@ -57,10 +61,19 @@ func numbers(x []float64, n int) []float64 {
 	return x
 }
 
-// Free makes the memory of the notes available for reuse. Do not use the pattern afterwards.
+// Free makes the memory of the notes available to other patterns. Keep no slice of Columns or Rows: they overwrite it.
+// Other methods panic afterwards, and Free does nothing.
 func (p *Pattern) Free() {
-	*p = Pattern{columns: p.columns, rows: p.rows, seen: p.seen, shared: p.shared, of: p.of, same: p.same, start: p.start, notes: p.notes}
-	workspace.Put(p)
+	memory := p.pattern
+	if memory == nil {
+		return
+	}
+	p.pattern = nil
+	*memory = pattern{
+		columns: memory.columns, rows: memory.rows, seen: memory.seen, shared: memory.shared, of: memory.of,
+		same: memory.same, start: memory.start, notes: memory.notes,
+	}
+	workspace.Put(memory)
 }
 
 // Columns returns the numbers of the columns. A program that notes what it reads has them in place of
@@ -336,7 +349,7 @@ func (p *Pattern) products(product func(column, v []float64), four func(columns,
 	scratch := NewScratch[float64]()
 	defer scratch.Free()
 	n := len(p.shared)
-	memory := scratch.take(block*stride + 4*n) // at once, as a scratch that grows doubles
+	memory := scratch.take(block*stride + 4*n) // at once, so that no block is left in part
 	clear(memory[block*stride:])
 	var v [4][]float64
 	for k := range v {

@@ -122,3 +122,77 @@ func TestPatternOfFewRows(t *testing.T) {
 		t.Errorf("%d colors, want %d", k, n)
 	}
 }
+
+// A pattern in the memory of one that was larger, and was freed in a group, is as in new memory.
+func TestPatternFree(t *testing.T) {
+	note := func(p *Pattern) {
+		p.Read(p.Columns()[1])
+		p.Write(p.Rows()[0])
+		for i := range 3 {
+			p.Group()
+			p.ReadAt(p.Columns(), 2+i)
+			p.ReadAt(p.Columns(), 3+i)
+			p.WriteAt(p.Rows(), 1+i)
+		}
+		p.Shared()
+	}
+	product := func(column, _ []float64) { clear(column) }
+	fresh := &Pattern{&pattern{
+		columns: numbers(nil, 7), rows: numbers(nil, 4), seen: make([]int32, 7), shared: make([]bool, 7), of: make([]int32, 4),
+		same: []int32{0}, start: []int32{0},
+	}}
+	note(fresh)
+	wantPtr, wantInd, _ := fresh.Sparse(nil, nil, nil, product, nil)
+	for range 20 { // a pool may have other memory
+		old := NewPattern(50, 60)
+		for i := range 40 {
+			old.Read(old.Columns()[i])
+			old.Group()
+			old.Read(old.Columns()[:20]...)
+			old.Write(old.Rows()...)
+			if i < 39 {
+				old.Shared()
+			}
+		}
+		old.Colors()
+		old.Free() // in a group
+		p := NewPattern(4, 7)
+		note(p)
+		ptr, ind, _ := p.Sparse(nil, nil, nil, product, nil)
+		if !slices.Equal(ptr, wantPtr) || !slices.Equal(ind, wantInd) || p.Colors() != fresh.Colors() || p.ByRows() != fresh.ByRows() {
+			t.Fatalf("rows %v, %v in %d colors, want %v, %v in %d", ptr, ind, p.Colors(), wantPtr, wantInd, fresh.Colors())
+		}
+		p.Free()
+	}
+}
+
+// A pattern that is freed has no memory: other methods panic, and another Free gives nothing away.
+func TestPatternAfterFree(t *testing.T) {
+	p := NewPattern(3, 4)
+	p.Free()
+	p.Free()
+	a, b := NewPattern(3, 4), NewPattern(3, 4)
+	defer a.Free()
+	defer b.Free()
+	if a.pattern == b.pattern {
+		t.Error("two patterns have one memory")
+	}
+	product := func(column, _ []float64) { clear(column) }
+	for name, use := range map[string]func(){
+		"Columns": func() { p.Columns() }, "Rows": func() { p.Rows() }, "Group": p.Group, "Shared": p.Shared,
+		"Read": func() { p.Read(1) }, "ReadAt": func() { p.ReadAt([]float64{1}, 0) },
+		"Write": func() { p.Write(1) }, "WriteAt": func() { p.WriteAt([]float64{1}, 0) },
+		"Colors": func() { p.Colors() }, "ByRows": func() { p.ByRows() },
+		"Dense":  func() { p.Dense(mat.NewDense(3, 4, nil), product, nil) },
+		"Sparse": func() { p.Sparse(nil, nil, nil, product, nil) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s does not panic after Free", name)
+				}
+			}()
+			use()
+		}()
+	}
+}

@@ -9,7 +9,9 @@ import (
 // that are not contiguous, and zeros in place of operands that are nil. It recycles its
 // memory.
 type Scratch[T any] struct {
-	memory []T
+	blocks [][]T // of memory, in use up to their lengths
+	at     int   // the present block; those after it have length 0
+	size   int   // the sum of their capacities
 	copies []vectorCopy[T]
 }
 
@@ -36,18 +38,25 @@ func (s *Scratch[T]) Free() {
 		}
 	}
 	clear(s.copies) // they have pointers to the memory of the caller
-	s.copies, s.memory = s.copies[:0], s.memory[:0]
+	s.copies = s.copies[:0]
+	s.Release(Place{})
 	workspace.Put(s)
 }
 
-// take returns n elements that nobody else has.
+// take returns n elements that nobody else has. A new block doubles the memory, unless n is more. All blocks stay, so a pass
+// that comes again finds what it took before.
 func (s *Scratch[T]) take(n int) []T {
-	from := len(s.memory)
-	if s.memory == nil || from+n > cap(s.memory) {
-		s.memory, from = make([]T, 0, 2*cap(s.memory)+n), 0 // others keep the old memory
+	for s.at < len(s.blocks) && n > cap(s.blocks[s.at])-len(s.blocks[s.at]) {
+		s.at++
 	}
-	s.memory = s.memory[:from+n]
-	return s.memory[from : from+n : from+n]
+	if s.at == len(s.blocks) {
+		size := max(n, s.size)
+		s.blocks, s.size = append(s.blocks, make([]T, 0, size)), s.size+size
+	}
+	b := &s.blocks[s.at]
+	from := len(*b)
+	*b = (*b)[:from+n]
+	return (*b)[from : from+n : from+n]
 }
 
 // Read replaces vectors that are not contiguous by copies. Vectors that share their
@@ -120,9 +129,25 @@ func (s *Scratch[T]) Make(n int) []T {
 	return x
 }
 
+// A Place is one in the memory of a Scratch.
+type Place struct{ block, used int }
+
 // Mark returns a place in the memory for Release.
-func (s *Scratch[T]) Mark() int { return len(s.memory) }
+func (s *Scratch[T]) Mark() Place {
+	if len(s.blocks) == 0 {
+		return Place{}
+	}
+	return Place{s.at, len(s.blocks[s.at])}
+}
 
 // Release ends the use of what Make and its like have made since Mark returned a place. It takes that memory for
 // what is made next, so Read and Write must not come in between.
-func (s *Scratch[T]) Release(mark int) { s.memory = s.memory[:min(mark, len(s.memory))] }
+func (s *Scratch[T]) Release(mark Place) {
+	if len(s.blocks) == 0 {
+		return
+	}
+	for ; s.at > mark.block; s.at-- {
+		s.blocks[s.at] = s.blocks[s.at][:0]
+	}
+	s.blocks[s.at] = s.blocks[s.at][:mark.used]
+}

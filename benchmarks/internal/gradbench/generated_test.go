@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,6 +140,58 @@ func numbersIn[T rev.Real](rnd *rand.Rand, n int, low, high float64) []T {
 		x[i] = fixed.Of[T](low + (high-low)*rnd.Float64())
 	}
 	return x
+}
+
+// Each point of a mixture adds what it adds alone, in whichever block it is.
+func TestGMMBlocks(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 1))
+	rows := func(n, d int) [][]float64 {
+		x := make([][]float64, n)
+		for i := range x {
+			x[i] = numbersIn[float64](rnd, d, -1, 1)
+		}
+		return x
+	}
+	for _, c := range []struct{ components, d int }{{16, 8}, {40, 30}, {1, 1}} {
+		size, length := generated.GMMBlock(c.components, c.d), c.d*(c.d-1)/2
+		points := rows(2*size+3, c.d)
+		alpha, mu, q, l := rows(1, c.components)[0], rows(c.components, c.d), rows(c.components, c.d), rows(c.components, length)
+		gradient := func(points [][]float64) []float64 {
+			alphaGrad := make([]float64, c.components)
+			muGrad, qGrad, lGrad := rows(c.components, c.d), rows(c.components, c.d), rows(c.components, length)
+			out := []float64{generated.GMMGradient(alphaGrad, muGrad, qGrad, lGrad, alpha, mu, q, l, points, 1, 0.7)}
+			for _, v := range []float64{generated.GMM(alpha, mu, q, l, points, 1, 0.7), generated.GMMValue(alpha, mu, q, l, points, 1, 0.7)} {
+				if math.Abs(v-out[0]) > 1e-12*math.Abs(v) {
+					t.Errorf("%v, %d points: the value is %v, and with the gradient %v", c, len(points), v, out[0])
+				}
+			}
+			out = append(out, alphaGrad...)
+			for _, rows := range [][][]float64{muGrad, qGrad, lGrad} {
+				out = append(out, slices.Concat(rows...)...)
+			}
+			return out
+		}
+		want := gradient(nil)
+		none := slices.Clone(want)
+		scale := slices.Repeat([]float64{1}, len(want))
+		for i := range points {
+			for k, v := range gradient(points[i : i+1]) {
+				want[k] += v - none[k]
+				scale[k] += math.Abs(v - none[k])
+			}
+			if n := i + 1; n == size-1 || n == size || n == size+1 || n == 2*size+3 {
+				for k, v := range gradient(points[:n]) {
+					if math.Abs(v-want[k]) > 1e-12*scale[k] {
+						t.Fatalf("%v, %d points: number %d is %v, want %v", c, n, k, v, want[k])
+					}
+				}
+			}
+		}
+	}
+	none := [][]float64{{}} // a mixture in no dimensions, of no points
+	if v := generated.GMM([]float64{1}, none, none, none, nil, 1, 0.7); v != generated.GMMValue([]float64{1}, none, none, none, nil, 1, 0.7) || v != v {
+		t.Errorf("the value of nothing is %v", v)
+	}
 }
 
 func TestRevgenConformance(t *testing.T) {

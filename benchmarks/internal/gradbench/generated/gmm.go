@@ -6,9 +6,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// gmmBlock is about the number of coordinates that a block of points has, over all components. A gradient keeps the values
-// of a block, some 32 bytes a coordinate, and at least those of 64 points.
-const gmmBlock = 65536
+// GMMBlock returns the number of points of a block of GMM: 64 to 4096, which have about 65536 coordinates over all components. A
+// gradient keeps the values of a block, some 32 bytes a coordinate.
+func GMMBlock(components, d int) int {
+	return 64 * min(max(1, 1024/max(1, components*d)), 64) // 64 are whole vectors
+}
 
 // GMM is the logarithm of the posterior density of a mixture of Gaussians. The components have the
 // weights exp(alpha_k)/Σ exp(alpha), the means mu_k, and the precisions QᵀQ, where Q is lower triangular
@@ -43,7 +45,7 @@ func GMM(alpha []float64, mu, q, l, points [][]float64, m int, gamma float64) fl
 	// The points are seen by coordinates, block by block, and each component is for all points of a block at once.
 	n := len(points)
 	likelihood := -float64(n) * (float64(d)/2*math.Log(2*math.Pi) + LogSumExp(alpha))
-	size := 64 * max(1, gmmBlock/64/(components*d)) // 64 are whole vectors
+	size := GMMBlock(components, d)
 	for b := range (n + size - 1) / size {
 		block := points[b*size : min((b+1)*size, n)]
 		coordinates := make([]float64, d*len(block))

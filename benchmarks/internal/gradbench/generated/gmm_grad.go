@@ -64,21 +64,24 @@ func GMMValue(alpha []float64, mu [][]float64, q [][]float64, l [][]float64, poi
 	log4 := math.Log(sum2)
 	LogSumExp1 := most1 + log4
 	likelihood := -float64(n2) * (float64(d)/2*log3 + LogSumExp1)
-	x6 := (gmmBlock / 64) / (components * d)
+	x6 := components * d
 	max2 := max(1, x6)
-	size := 64 * max2
+	x7 := 1024 / max2
+	max3 := max(1, x7)
+	min1 := min(max3, 64)
+	size := 64 * min1
 	n3 := (n2 + size - 1) / size
 	for b := range n3 {
 		mark := scratch.Mark()
-		x7 := (b + 1) * size
-		min1 := min(x7, n2)
-		block := points[b*size : min1]
+		x8 := (b + 1) * size
+		min2 := min(x8, n2)
+		block := points[b*size : min2]
 		n4 := d * len(block)
 		coordinates := scratch.Make(n4)
 		for p1 := range block {
-			x8 := block[p1]
-			for i5 := range x8 {
-				v5 := x8[i5]
+			x9 := block[p1]
+			for i5 := range x9 {
+				v5 := x9[i5]
 				coordinates[i5*len(block)+p1] = v5
 			}
 		}
@@ -95,20 +98,20 @@ func GMMValue(alpha []float64, mu [][]float64, q [][]float64, l [][]float64, poi
 			centered := scratch.Make(n6)
 			for i6 := range d {
 				row := centered[i6*len(block):][:len(block)]
-				x9 := coordinates[i6*len(block):][:len(block)]
-				if len(x9) > 0 {
-					num.Shift(row, -mean[i6], x9)
+				x10 := coordinates[i6*len(block):][:len(block)]
+				if len(x10) > 0 {
+					num.Shift(row, -mean[i6], x10)
 				}
 			}
-			x10 := factors[k1*d*d:][:d*d]
-			q1 := num.Shaped(d, d, x10)
+			x11 := factors[k1*d*d:][:d*d]
+			q1 := num.Shaped(d, d, x11)
 			cols := len(block)
 			q2 := num.Shaped(d, cols, centered)
 			y := scratch.MakeMatrix(q1.Rows, q2.Cols)
 			num.Gemm(num.NoTrans, num.NoTrans, q1, q2, 0, y)
 			for i7 := range d {
-				x11 := num.Row(y, i7)
-				num.AddMul(exponent, -0.5, x11, x11)
+				x12 := num.Row(y, i7)
+				num.AddMul(exponent, -0.5, x12, x12)
 			}
 			scratch.Release(mark1)
 		}
@@ -243,22 +246,25 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 	log4 := math.Log(sum2)
 	LogSumExp1 := most1 + log4
 	likelihood := -float64(n2) * (float64(d)/2*log3 + LogSumExp1)
-	x6 := (gmmBlock / 64) / (components * d)
+	x6 := components * d
 	max2 := max(1, x6)
-	size := 64 * max2
+	x7 := 1024 / max2
+	max3 := max(1, x7)
+	min1 := min(max3, 64)
+	size := 64 * min1
 	n3 := (n2 + size - 1) / size
 	resultBar := 1.0
 	for b := range n3 {
 		mark := scratch.Mark()
-		x7 := (b + 1) * size
-		min1 := min(x7, n2)
-		block := points[b*size : min1]
+		x8 := (b + 1) * size
+		min2 := min(x8, n2)
+		block := points[b*size : min2]
 		n4 := d * len(block)
 		coordinates := scratch.Make(n4)
 		for p1 := range block {
-			x8 := block[p1]
-			for i5 := range x8 {
-				v5 := x8[i5]
+			x9 := block[p1]
+			for i5 := range x9 {
+				v5 := x9[i5]
 				coordinates[i5*len(block)+p1] = v5
 			}
 		}
@@ -276,21 +282,21 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 			centeredBar := scratch.Make(n6)
 			for i6 := range d {
 				row := centered[i6*len(block):][:len(block)]
-				x9 := coordinates[i6*len(block):][:len(block)]
-				if len(x9) > 0 {
-					num.Shift(row, -mean[i6], x9)
+				x10 := coordinates[i6*len(block):][:len(block)]
+				if len(x10) > 0 {
+					num.Shift(row, -mean[i6], x10)
 				}
 			}
-			x10 := factors[k1*d*d:][:d*d]
-			q1 := num.Shaped(d, d, x10)
+			x11 := factors[k1*d*d:][:d*d]
+			q1 := num.Shaped(d, d, x11)
 			cols := len(block)
 			q2 := num.Shaped(d, cols, centered)
 			y := scratch.MakeMatrix(q1.Rows, q2.Cols)
 			yBar := scratch.MakeMatrix(q1.Rows, q2.Cols)
 			num.Gemm(num.NoTrans, num.NoTrans, q1, q2, 0, y)
 			for i7 := range d {
-				x11 := num.Row(y, i7)
-				num.AddMul(exponent, -0.5, x11, x11)
+				x12 := num.Row(y, i7)
+				num.AddMul(exponent, -0.5, x12, x12)
 			}
 			float64sTape.Push(centered)
 			float64sTape.Push(centeredBar)
@@ -368,26 +374,26 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 			meanBar := muGrad[k1]
 			exponent := exponents[k1*len(block):][:len(block)]
 			exponentBar := exponentsBar[k1*len(block):][:len(block)]
-			x10 := factors[k1*d*d:][:d*d]
-			x10Bar := factorsBar[k1*d*d:][:d*d]
-			q1 := num.Shaped(d, d, x10)
-			q1Bar := num.Shaped(d, d, x10Bar)
+			x11 := factors[k1*d*d:][:d*d]
+			x11Bar := factorsBar[k1*d*d:][:d*d]
+			q1 := num.Shaped(d, d, x11)
+			q1Bar := num.Shaped(d, d, x11Bar)
 			cols := len(block)
 			q2 := num.Shaped(d, cols, centered)
 			q2Bar := num.Shaped(d, cols, centeredBar)
 			for i7 := d - 1; i7 >= 0; i7-- {
-				x11 := num.Row(y, i7)
-				x11Bar := num.Row(yBar, i7)
-				num.AddMul(x11Bar, -(2 * 0.5), exponentBar[:len(x11):len(exponentBar)], x11)
+				x12 := num.Row(y, i7)
+				x12Bar := num.Row(yBar, i7)
+				num.AddMul(x12Bar, -(2 * 0.5), exponentBar[:len(x12):len(exponentBar)], x12)
 			}
 			num.Gemm(num.NoTrans, num.Trans, yBar, q2, 1, q1Bar)
 			num.Gemm(num.Trans, num.NoTrans, q1, yBar, 1, q2Bar)
 			num.ClearMatrix(yBar)
 			for i6 := d - 1; i6 >= 0; i6-- {
 				rowBar := centeredBar[i6*len(block):][:len(block)]
-				x9 := coordinates[i6*len(block):][:len(block)]
-				meanBar[i6] -= num.Sum(rowBar[:len(x9):len(rowBar)])
-				clear(rowBar[:len(x9):len(rowBar)])
+				x10 := coordinates[i6*len(block):][:len(block)]
+				meanBar[i6] -= num.Sum(rowBar[:len(x10):len(rowBar)])
+				clear(rowBar[:len(x10):len(rowBar)])
 			}
 			alphaGrad[k1] += num.Sum(exponentBar[:len(exponent):len(exponentBar)])
 			logDetBar[k1] += num.Sum(exponentBar[:len(exponent):len(exponentBar)])

@@ -12,11 +12,13 @@ import (
 //	a := exp(x)/y                q := exp(x) / y
 //	b := c * (exp(x)/y)    →     b := c * q
 //
-// The derivative of a root, 1/2y, needs no quotient where there is 1/y. Expressions have the same value if they are the same and their variables have not changed in between.
+// The derivative of a root, 1/2y, needs no quotient where there is 1/y.
+//
+// Expressions have the same value if they are the same and their variables have not changed in between.
 // Memory is one variable for this.
 type sharer struct {
 	*lowerer
-	written  bool
+	written  bool               // no statement is differentiated any more
 	constant map[*variable]bool // keeps the value of each of its definitions
 	version  map[*variable]int
 	memory   int
@@ -40,7 +42,8 @@ func (l *lowerer) common(forward, back []stmt) (first, second []stmt) {
 	return l.shared(forward, back, true)
 }
 
-// shared does so. What is not written yet may have derivatives, which see a root and not an inverse.
+// shared is common for sweeps of which written says whether they are written as they are. Others may be differentiated: the
+// derivative of Ratio knows roots, and there is none of HalfInverse.
 func (l *lowerer) shared(forward, back []stmt, written bool) (first, second []stmt) {
 	s := &sharer{lowerer: l, constant: map[*variable]bool{}, written: written}
 	changed := map[*variable]bool{}
@@ -321,6 +324,7 @@ func (s *sharer) parts(e expr) expr {
 		for _, a := range x.args {
 			c.args = append(c.args, s.value(a))
 		}
+		// Only the derivative of Sqrt has a Ratio of 0.5, and of its value. HalfInverse holds for no other numbers.
 		if s.written && c.fn == "num.Ratio" && isLit(c.args[0], "0.5") && isReference(x.args[1]) {
 			if q := s.value(over(number("1"), x.args[1])); isReference(q) {
 				return &call{"num.HalfInverse", numPath, []expr{q, c.args[1]}, float}

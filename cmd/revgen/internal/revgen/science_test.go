@@ -340,6 +340,10 @@ func TestText(t *testing.T) {
 		{gradient + "r := math.Sqrt(x[0]+x[1])\nreturn x[0]/r + 1/r }", []string{"num.HalfInverse(q1, r)"}, []string{"Ratio"}},
 		{gradient + "r := math.Sqrt(x[0]+x[1])\nreturn x[0]/r }", []string{"num.Ratio(0.5, r)"}, []string{"HalfInverse"}},
 		{gradient + "r := math.Sqrt(x[0]+x[1])\nif n > 0 { return 1/r }\nreturn r }", []string{"num.Ratio(0.5, r)"}, []string{"HalfInverse"}},
+		{ // the gradient of a gradient differentiates the root's derivative, which is half an inverse only in what is written
+			gradient + "r := math.Sqrt(x[0]+x[1])\nreturn x[0]/r + 1/r }\n\n//revgen:gradient x\nfunc g(d, x []float64) float64 { fGradient(d, x, 1); return d[0] }",
+			[]string{"ratio := num.HalfInverse(q1, r)", "-(g4 * (2 * (ratio * ratio)))"}, []string{"Ratio"},
+		},
 		// Each element is set once, so the cotangents are those of the caller.
 		{jacobian + "dst[0] = x[0]*x[1]\nif len(dst) > 1 { dst[1] += math.Sin(x[0]) } }", []string{"sinBar += w[1]", "if len(w) > 1", "if len(dst) > 1"}, []string{"scratch", "values"}},
 		{jacobian + "for i := range x { dst[2*i], dst[1+2*i] = x[i]*x[i], 1/x[i] } }", []string{"w[2*i]"}, []string{"valuesBar", "values["}},
