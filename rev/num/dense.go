@@ -233,8 +233,8 @@ func Ratio(x, y float64) float64 {
 	return x / y
 }
 
-// HalfInverse returns Ratio(0.5, y) without a quotient. q must be 1/y. For a root y, which is 0 or between 1e-162 and 1e155 or
-// infinite, neither overflows or underflows, so the bits are those of Ratio(0.5, y).
+// HalfInverse returns Ratio(0.5, y) without a quotient. q must be 1/y. For a root y neither overflows, so the bits are those of
+// Ratio(0.5, y).
 func HalfInverse(q, y float64) float64 {
 	if y == 0 {
 		return 0
