@@ -57,5 +57,5 @@ func absLoops[T rev.Float]() elementwise.Loops[T] {
 
 // absRun is Run of Abs. It returns no error.
 func absRun[T rev.Real](k *Abs[T], p *rev.Pass[Abs[T]]) error {
-	return elementwise.Run(&absFunction, *k, *p)
+	return elementwise.Run(&absFunction, k, p)
 }

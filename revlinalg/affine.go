@@ -68,9 +68,9 @@ func affineRun[T rev.Real](k *Affine[T], p *rev.Pass[Affine[T]]) error {
 }
 
 // affineRunChecked is RunChecked of Affine. It finds elements of Y.
-func affineRunChecked[T rev.Real](k Affine[T], back bool) error {
+func affineRunChecked[T rev.Real](k *Affine[T], back bool) error {
 	if !number.IsFixed[T]() || k.Y.Data == nil {
-		return affineRun(&k, &rev.Pass[Affine[T]]{Back: back})
+		return affineRun(k, &rev.Pass[Affine[T]]{Back: back})
 	}
 	sign, y, b, x := signOf(back), vector.FixedAs(k.Y), vector.FixedAs(k.B), vector.FixedAs(k.X)
 	packed := vector.Packed(&x)
@@ -78,7 +78,7 @@ func affineRunChecked[T rev.Real](k Affine[T], back bool) error {
 		s := fixedpoint.ExactDot(number.Fixed(k.W.Row(i)), packed)
 		v, ok := s.AddTo(y.Data[i*y.Inc], vector.Element(b, i), sign)
 		if !ok {
-			done := affineRows(&k, 0, i)
+			done := affineRows(k, 0, i)
 			done.B = vector.Between(k.B, 0, i)
 			_ = affineRun(&done, &rev.Pass[Affine[T]]{Back: !back})
 			return rev.Overflow[Affine[T]]("Y", i)

@@ -53,12 +53,12 @@ func axpyRun[T rev.Number](k *Axpy[T], p *rev.Pass[Axpy[T]]) error {
 }
 
 // axpyRunChecked is RunChecked of Axpy. It finds elements of Y.
-func axpyRunChecked[T rev.Number](k Axpy[T], back bool) error {
+func axpyRunChecked[T rev.Number](k *Axpy[T], back bool) error {
 	if !number.IsFixed[T]() {
-		return axpyRun(&k, &rev.Pass[Axpy[T]]{Back: back})
+		return axpyRun(k, &rev.Pass[Axpy[T]]{Back: back})
 	}
 	sign := signOf(back)
-	if q := (*Axpy[fixed.Q43])(unsafe.Pointer(&k)); k.Y.Data != nil {
+	if q := (*Axpy[fixed.Q43])(unsafe.Pointer(k)); k.Y.Data != nil {
 		if i := vector.AxpyChecked(sign, *q.Alpha, &q.X, &q.Y); i >= 0 {
 			return rev.Overflow[Axpy[T]]("Y", i)
 		}

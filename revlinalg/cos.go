@@ -52,5 +52,5 @@ func cosLoops[T rev.Float]() elementwise.Loops[T] {
 
 // cosRun is Run of Cos. It returns no error.
 func cosRun[T rev.Real](k *Cos[T], p *rev.Pass[Cos[T]]) error {
-	return elementwise.Run(&cosFunction, *k, *p)
+	return elementwise.Run(&cosFunction, k, p)
 }

@@ -87,12 +87,12 @@ func dotRun[T rev.Number](k *Dot[T], p *rev.Pass[Dot[T]]) error {
 }
 
 // dotRunChecked is RunChecked of Dot. It finds Out.
-func dotRunChecked[T rev.Number](k Dot[T], back bool) error {
+func dotRunChecked[T rev.Number](k *Dot[T], back bool) error {
 	if !number.IsFixed[T]() {
-		return dotRun(&k, &rev.Pass[Dot[T]]{Back: back})
+		return dotRun(k, &rev.Pass[Dot[T]]{Back: back})
 	}
 	sign := signOf(back)
-	if q := (*Dot[fixed.Q43])(unsafe.Pointer(&k)); k.Out != nil && !vector.AddChecked(q.Out, sign, vector.ExactDot(&q.X, &q.Y)) {
+	if q := (*Dot[fixed.Q43])(unsafe.Pointer(k)); k.Out != nil && !vector.AddChecked(q.Out, sign, vector.ExactDot(&q.X, &q.Y)) {
 		return rev.Overflow[Dot[T]]("Out")
 	}
 	return nil
@@ -101,7 +101,7 @@ func dotRunChecked[T rev.Number](k Dot[T], back bool) error {
 // dotRunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
 // secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
 // operands are not those of problems that lie at the same distances, it reads and writes other memory.
-func dotRunEach[T rev.Number](k Dot[T], pass, second, secondPass any, n int) int {
+func dotRunEach[T rev.Number](k *Dot[T], pass, second, secondPass any, n int) int {
 	p, next, q := *pass.(*rev.Pass[Dot[T]]), *second.(*Dot[T]), *secondPass.(*rev.Pass[Dot[T]])
 	switch {
 	case p.Tangent || number.IsFixed[T]() || number.IsComplex[T]():

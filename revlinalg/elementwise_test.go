@@ -629,7 +629,7 @@ func testGaps[T rev.Number](t *testing.T, f *elementwise.Function, n int, x, num
 		for i, p := range points {
 			v[1].Data[i*v[1].Inc] = p
 		}
-		return everyPass(func(k K, p rev.Pass[K]) error { return elementwise.Run(f, k, p) }, K{Y: v[0], X: v[1]}, K{Y: v[2], X: v[3]}, K{Y: v[4], X: v[5]}, K{Y: v[6], X: v[7]})
+		return everyPass(func(k K, p rev.Pass[K]) error { return elementwise.Run(f, &k, &p) }, K{Y: v[0], X: v[1]}, K{Y: v[2], X: v[3]}, K{Y: v[4], X: v[5]}, K{Y: v[6], X: v[7]})
 	})
 }
 

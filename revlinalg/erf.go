@@ -42,5 +42,5 @@ func erfLoops[T rev.Float]() elementwise.Loops[T] {
 
 // erfRun is Run of Erf. It returns no error.
 func erfRun[T rev.Real](k *Erf[T], p *rev.Pass[Erf[T]]) error {
-	return elementwise.Run(&erfFunction, *k, *p)
+	return elementwise.Run(&erfFunction, k, p)
 }

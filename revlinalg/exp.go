@@ -62,5 +62,5 @@ func expLoops[T rev.Float]() elementwise.Loops[T] {
 
 // expRun is Run of Exp. It returns no error.
 func expRun[T rev.Real](k *Exp[T], p *rev.Pass[Exp[T]]) error {
-	return elementwise.Run(&expFunction, *k, *p)
+	return elementwise.Run(&expFunction, k, p)
 }

@@ -61,5 +61,5 @@ func expm1Loops[T rev.Float]() elementwise.Loops[T] {
 
 // expm1Run is Run of Expm1. It returns no error.
 func expm1Run[T rev.Real](k *Expm1[T], p *rev.Pass[Expm1[T]]) error {
-	return elementwise.Run(&expm1Function, *k, *p)
+	return elementwise.Run(&expm1Function, k, p)
 }

@@ -70,5 +70,5 @@ func logLoops[T rev.Float]() elementwise.Loops[T] {
 
 // logRun is Run of Log. It returns a *rev.DomainError if log(x) is not defined.
 func logRun[T rev.Number](k *Log[T], p *rev.Pass[Log[T]]) error {
-	return elementwise.Run(&logFunction, *k, *p)
+	return elementwise.Run(&logFunction, k, p)
 }

@@ -45,5 +45,5 @@ func log1pLoops[T rev.Float]() elementwise.Loops[T] {
 
 // log1pRun is Run of Log1p. It returns a *rev.DomainError if log(1 + x) is not defined.
 func log1pRun[T rev.Real](k *Log1p[T], p *rev.Pass[Log1p[T]]) error {
-	return elementwise.Run(&log1pFunction, *k, *p)
+	return elementwise.Run(&log1pFunction, k, p)
 }

@@ -142,12 +142,12 @@ func matMulRun[T rev.Real](k *MatMul[T], p *rev.Pass[MatMul[T]]) error {
 }
 
 // matMulRunChecked is RunChecked of MatMul. It finds elements of C. Workers share the product.
-func matMulRunChecked[T rev.Real](k MatMul[T], back bool) error {
+func matMulRunChecked[T rev.Real](k *MatMul[T], back bool) error {
 	if !number.IsFixed[T]() || k.C.Data == nil {
-		return matMulRun(&k, &rev.Pass[MatMul[T]]{Back: back})
+		return matMulRun(k, &rev.Pass[MatMul[T]]{Back: back})
 	}
 	sign, a, b := signOf(back), view(k.A, k.TransA), view(k.B, k.TransB)
-	return vector.RunChecked(k, back, func() bool {
+	return vector.RunChecked(*k, back, func() bool {
 		w := workspace.Get[*products[T]]()
 		w.workers, w.checks = k.Workers, true
 		w.overflow.Store(false)
@@ -169,7 +169,7 @@ func matMulRunChecked[T rev.Real](k MatMul[T], back bool) error {
 // matMulRunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
 // secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
 // operands are not those of problems that lie at the same distances, it reads and writes other memory.
-func matMulRunEach[T rev.Real](k MatMul[T], pass, second, secondPass any, n int) int {
+func matMulRunEach[T rev.Real](k *MatMul[T], pass, second, secondPass any, n int) int {
 	p, next, q := *pass.(*rev.Pass[MatMul[T]]), *second.(*MatMul[T]), *secondPass.(*rev.Pass[MatMul[T]])
 	e := vector.Each{N: n}
 	a, ga := batchOf(&e, k.A, next.A, k.TransA), batchOf(&e, p.G.A, q.G.A, false)

@@ -54,14 +54,14 @@ func mulElemRun[T rev.Number](k *MulElem[T], p *rev.Pass[MulElem[T]]) error {
 
 // mulElemRunChecked is RunChecked of MulElem. It finds elements of Z. It runs on one core, as memory bounds the pass soon, and what was
 // done before an overflow must be undone in order.
-func mulElemRunChecked[T rev.Number](k MulElem[T], back bool) error {
+func mulElemRunChecked[T rev.Number](k *MulElem[T], back bool) error {
 	if !number.IsFixed[T]() {
-		return mulElemRun(&k, &rev.Pass[MulElem[T]]{Back: back})
+		return mulElemRun(k, &rev.Pass[MulElem[T]]{Back: back})
 	}
 	_ = parallel.Workers(k.Workers) // panics if it is negative
 	parallel.CheckInterrupt()
 	sign := signOf(back)
-	if q := (*MulElem[fixed.Q43])(unsafe.Pointer(&k)); k.Z.Data != nil {
+	if q := (*MulElem[fixed.Q43])(unsafe.Pointer(k)); k.Z.Data != nil {
 		if i := vector.AddProductsChecked(sign, &q.X, &q.Y, &q.Z); i >= 0 {
 			return rev.Overflow[MulElem[T]]("Z", i)
 		}

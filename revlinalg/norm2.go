@@ -53,16 +53,21 @@ func norm2Run[T rev.Real](k *Norm2[T], p *rev.Pass[Norm2[T]]) error {
 		addUnit(*p.G.Out, &k.X, r, &p.G.X)
 	}
 	if r != 0 && p.Tangent {
-		n, g, t, gt := norm2Norm(*k), norm2Norm(p.G), norm2Norm(p.T), norm2Norm(p.GT)
-		n.addTangents(p.Sign(), r, &g, &t, &gt)
+		norm2AddTangents(k, p, r)
 	}
 	return nil
 }
 
+// norm2AddTangents adds the derivatives of the norm r along p.T.
+func norm2AddTangents[T rev.Real](k *Norm2[T], p *rev.Pass[Norm2[T]], r T) {
+	n, g, t, gt := norm2Norm(k), norm2Norm(&p.G), norm2Norm(&p.T), norm2Norm(&p.GT)
+	n.addTangents(p.Sign(), r, &g, &t, &gt)
+}
+
 // norm2RunChecked is RunChecked of Norm2. It finds Out, also where the norm is out of range.
-func norm2RunChecked[T rev.Real](k Norm2[T], back bool) error {
+func norm2RunChecked[T rev.Real](k *Norm2[T], back bool) error {
 	if !number.IsFixed[T]() || k.Out == nil {
-		return norm2Run(&k, &rev.Pass[Norm2[T]]{Back: back})
+		return norm2Run(k, &rev.Pass[Norm2[T]]{Back: back})
 	}
 	x := vector.FixedAs(k.X)
 	s, ok := vector.ExactSquares(&x).Root()
@@ -77,7 +82,7 @@ func norm2RunChecked[T rev.Real](k Norm2[T], back bool) error {
 // norm2RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
 // secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
 // operands are not those of problems that lie at the same distances, it reads and writes other memory.
-func norm2RunEach[T rev.Real](k Norm2[T], pass, second, secondPass any, n int) int {
+func norm2RunEach[T rev.Real](k *Norm2[T], pass, second, secondPass any, n int) int {
 	p, next, q := *pass.(*rev.Pass[Norm2[T]]), *second.(*Norm2[T]), *secondPass.(*rev.Pass[Norm2[T]])
 	switch {
 	case p.Tangent || number.IsFixed[T]():
@@ -163,16 +168,16 @@ func vectorNormAt[T rev.Real](x *rev.Vector[T]) T {
 	return n.value()
 }
 
-func norm2Norm[T rev.Real](k Norm2[T]) norm[T] { return normOf(k.Out, k.X) }
+func norm2Norm[T rev.Real](k *Norm2[T]) norm[T] { return normOf(k.Out, k.X) }
 
 // frobeniusRun is Run of Frobenius. It returns no error.
 func frobeniusRun[T rev.Real](k *Frobenius[T], p *rev.Pass[Frobenius[T]]) error {
-	n, g, t, gt := frobeniusNorm(*k), frobeniusNorm(p.G), frobeniusNorm(p.T), frobeniusNorm(p.GT)
+	n, g, t, gt := frobeniusNorm(k), frobeniusNorm(&p.G), frobeniusNorm(&p.T), frobeniusNorm(&p.GT)
 	n.run(p.Sign(), &g, &t, &gt)
 	return nil
 }
 
-func frobeniusNorm[T rev.Real](k Frobenius[T]) norm[T] { return norm[T]{k.Out, k.A, 1} }
+func frobeniusNorm[T rev.Real](k *Frobenius[T]) norm[T] { return norm[T]{k.Out, k.A, 1} }
 
 // run makes a pass over the norm. Operands of g, t and gt that are absent are nil.
 func (k *norm[T]) run(sign int, g, t, gt *norm[T]) {

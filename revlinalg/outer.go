@@ -33,15 +33,15 @@ type Outer[T rev.Real] struct {
 }
 
 // outerRun is Run of Outer. It returns no error.
-func outerRun[T rev.Real](k Outer[T], p rev.Pass[Outer[T]]) error {
-	sign, alpha := p.Sign(), *k.Alpha
-	if outerAddRows(&k, sign, alpha) {
-		k.A.Data = nil
+func outerRun[T rev.Real](k *Outer[T], p *rev.Pass[Outer[T]]) error {
+	sign, alpha, a := p.Sign(), *k.Alpha, k.A
+	if outerAddRows(k, sign, alpha) {
+		a.Data = nil
 	}
 	for i := range k.X.N {
 		x := k.X.Data[i*k.X.Inc]
-		if k.A.Data != nil {
-			vector.AddScaled(sign, fixed.Product(alpha, x), k.Y, vector.Row(k.A, i))
+		if a.Data != nil {
+			vector.AddScaled(sign, fixed.Product(alpha, x), k.Y, vector.Row(a, i))
 		}
 		if p.T.A.Data != nil {
 			d := fixed.Product(number.ValueOf(p.T.Alpha), x) + fixed.Product(alpha, vector.Element(p.T.X, i))
@@ -51,23 +51,23 @@ func outerRun[T rev.Real](k Outer[T], p rev.Pass[Outer[T]]) error {
 			vector.AddScaled(sign, fixed.Product(alpha, x), p.T.Y, vector.Row(p.T.A, i))
 		}
 	}
-	outerAddGradient(&k, &p.G, p.G.A, alpha, k.X, k.Y)
-	outerAddAlpha(&k, &p.G, p.G.A, k.X, k.Y)
-	outerAddGradient(&k, &p.GT, p.GT.A, alpha, k.X, k.Y)
-	outerAddGradient(&k, &p.GT, p.G.A, alpha, p.T.X, p.T.Y)
+	outerAddGradient(k, &p.G, p.G.A, alpha, k.X, k.Y)
+	outerAddAlpha(k, &p.G, p.G.A, k.X, k.Y)
+	outerAddGradient(k, &p.GT, p.GT.A, alpha, k.X, k.Y)
+	outerAddGradient(k, &p.GT, p.G.A, alpha, p.T.X, p.T.Y)
 	if p.T.Alpha != nil {
-		outerAddGradient(&k, &p.GT, p.G.A, *p.T.Alpha, k.X, k.Y)
+		outerAddGradient(k, &p.GT, p.G.A, *p.T.Alpha, k.X, k.Y)
 	}
-	outerAddAlpha(&k, &p.GT, p.GT.A, k.X, k.Y)
-	outerAddAlpha(&k, &p.GT, p.G.A, p.T.X, k.Y)
-	outerAddAlpha(&k, &p.GT, p.G.A, k.X, p.T.Y)
+	outerAddAlpha(k, &p.GT, p.GT.A, k.X, k.Y)
+	outerAddAlpha(k, &p.GT, p.G.A, p.T.X, k.Y)
+	outerAddAlpha(k, &p.GT, p.G.A, k.X, p.T.Y)
 	return nil
 }
 
 // outerRunChecked is RunChecked of Outer. It finds elements of A. If α·x_i is out of range, the first element of row i is.
-func outerRunChecked[T rev.Real](k Outer[T], back bool) error {
+func outerRunChecked[T rev.Real](k *Outer[T], back bool) error {
 	if !number.IsFixed[T]() || k.A.Data == nil || k.Y.N == 0 {
-		return outerRun(k, rev.Pass[Outer[T]]{Back: back})
+		return outerRun(k, &rev.Pass[Outer[T]]{Back: back})
 	}
 	sign, alpha, x, y := signOf(back), fixed.Q43(*k.Alpha), vector.FixedAs(k.X), vector.FixedAs(k.Y)
 	y = rev.ViewSlice(vector.Packed(&y))

@@ -46,7 +46,7 @@ type Pinv[T rev.Float] struct {
 }
 
 // pinvRun is Run of Pinv.
-func pinvRun[T rev.Float](k Pinv[T], p rev.Pass[Pinv[T]]) error {
+func pinvRun[T rev.Float](k *Pinv[T], p *rev.Pass[Pinv[T]]) error {
 	if k.A.Rows < k.A.Cols {
 		return pinvRunWide(k, p)
 	}
@@ -135,11 +135,11 @@ type pinvWork[T rev.Float] struct {
 }
 
 // pinvRunWide makes the pass over the transposes.
-func pinvRunWide[T rev.Float](k Pinv[T], p rev.Pass[Pinv[T]]) error {
+func pinvRunWide[T rev.Float](k *Pinv[T], p *rev.Pass[Pinv[T]]) error {
 	w := workspace.Get[*pinvTransposes[T]]()
 	defer workspace.Put(w)
-	tall := p
-	from := [4]*Pinv[T]{&k, &p.G, &p.T, &p.GT}
+	tall := *p
+	from := [4]*Pinv[T]{k, &p.G, &p.T, &p.GT}
 	to := [4]*Pinv[T]{{Workers: k.Workers}, &tall.G, &tall.T, &tall.GT}
 	read := [4][2]bool{{false, true}, {true, false}, {false, true}, {true, false}} // X and A
 	for i, f := range from {
@@ -155,7 +155,7 @@ func pinvRunWide[T rev.Float](k Pinv[T], p rev.Pass[Pinv[T]]) error {
 			*[...]*rev.General[T]{&to[i].X, &to[i].A}[j] = dst
 		}
 	}
-	if err := pinvRun(*to[0], tall); err != nil {
+	if err := pinvRun(to[0], &tall); err != nil {
 		return err
 	}
 	for i, f := range from {

@@ -48,15 +48,15 @@ type PolyLeastSquares[T rev.Float] struct {
 }
 
 // polyLeastSquaresRun is Run of PolyLeastSquares. It returns no error.
-func polyLeastSquaresRun[T rev.Float](k PolyLeastSquares[T], p rev.Pass[PolyLeastSquares[T]]) error {
-	if p.G.Out == nil {
-		p.G = PolyLeastSquares[T]{} // a gradient of zero
-		if p.GT.Out == nil {
-			p.GT = PolyLeastSquares[T]{}
-		}
-	}
+func polyLeastSquaresRun[T rev.Float](k *PolyLeastSquares[T], p *rev.Pass[PolyLeastSquares[T]]) error {
 	w := workspace.Get[*polyPass[T]]()
-	w.k, w.g, w.t, w.gt = k, p.G, p.T, p.GT
+	w.k, w.t = *k, p.T
+	if p.G.Out != nil { // else a gradient of zero
+		w.g = p.G
+	}
+	if p.G.Out != nil || p.GT.Out != nil {
+		w.gt = p.GT
+	}
 	workers := parallel.Workers(k.Workers)
 	w.prepare(workers)
 	parallel.Run(workers, w.parts, w)

@@ -117,5 +117,5 @@ func recipLoops[T rev.Float]() elementwise.Loops[T] {
 
 // recipRun is Run of Recip. It returns a *rev.DomainError where x is zero.
 func recipRun[T rev.Number](k *Recip[T], p *rev.Pass[Recip[T]]) error {
-	return elementwise.Run(&recipFunction, *k, *p)
+	return elementwise.Run(&recipFunction, k, p)
 }

@@ -50,5 +50,5 @@ func sinLoops[T rev.Float]() elementwise.Loops[T] {
 
 // sinRun is Run of Sin. It returns no error.
 func sinRun[T rev.Real](k *Sin[T], p *rev.Pass[Sin[T]]) error {
-	return elementwise.Run(&sinFunction, *k, *p)
+	return elementwise.Run(&sinFunction, k, p)
 }

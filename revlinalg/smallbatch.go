@@ -202,7 +202,7 @@ func (s *smallBatch[T]) outer(z, y *[smallElements]T) {
 // not make this pass. pass points to it, and second and secondPass to the kernel and the pass of the second problem. RunEach is
 // for package rules, and checks nothing: if the operands are not those of problems that lie at the same distances, it reads and
 // writes other memory.
-func solveRunEach[T rev.Float](k Solve[T], pass, second, secondPass any, n int) int {
+func solveRunEach[T rev.Float](k *Solve[T], pass, second, secondPass any, n int) int {
 	p, next, q := *pass.(*rev.Pass[Solve[T]]), *second.(*Solve[T]), *secondPass.(*rev.Pass[Solve[T]])
 	e := vector.Each{N: n}
 	a, ga := vector.Matrices(&e, k.A, next.A), vector.Matrices(&e, p.G.A, q.G.A)

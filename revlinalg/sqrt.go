@@ -66,5 +66,5 @@ func sqrtLoops[T rev.Float]() elementwise.Loops[T] {
 // sqrtRun is Run of Sqrt. It returns a *rev.DomainError if √x or its derivative is
 // not defined.
 func sqrtRun[T rev.Real](k *Sqrt[T], p *rev.Pass[Sqrt[T]]) error {
-	return elementwise.Run(&sqrtFunction, *k, *p)
+	return elementwise.Run(&sqrtFunction, k, p)
 }

@@ -75,5 +75,5 @@ func squareOf[T rev.Number]() elementwise.Pointwise[T] {
 
 // squareRun is Run of Square. It returns no error.
 func squareRun[T rev.Number](k *Square[T], p *rev.Pass[Square[T]]) error {
-	return elementwise.Run(&squareFunction, *k, *p)
+	return elementwise.Run(&squareFunction, k, p)
 }

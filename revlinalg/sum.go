@@ -45,7 +45,7 @@ func sumRun[T rev.Number](k *Sum[T], p *rev.Pass[Sum[T]]) error {
 // sumRunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
 // secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
 // operands are not those of problems that lie at the same distances, it reads and writes other memory.
-func sumRunEach[T rev.Number](k Sum[T], pass, second, secondPass any, n int) int {
+func sumRunEach[T rev.Number](k *Sum[T], pass, second, secondPass any, n int) int {
 	p, next, q := *pass.(*rev.Pass[Sum[T]]), *second.(*Sum[T]), *secondPass.(*rev.Pass[Sum[T]])
 	switch {
 	case p.Tangent || number.IsFixed[T]() || number.IsComplex[T]():

@@ -38,12 +38,12 @@ func sumSquaresRun[T rev.Real](k *SumSquares[T], p *rev.Pass[SumSquares[T]]) err
 }
 
 // sumSquaresRunChecked is RunChecked of SumSquares. It finds Out.
-func sumSquaresRunChecked[T rev.Real](k SumSquares[T], back bool) error {
+func sumSquaresRunChecked[T rev.Real](k *SumSquares[T], back bool) error {
 	if !number.IsFixed[T]() {
-		return sumSquaresRun(&k, &rev.Pass[SumSquares[T]]{Back: back})
+		return sumSquaresRun(k, &rev.Pass[SumSquares[T]]{Back: back})
 	}
 	sign := signOf(back)
-	if q := (*SumSquares[fixed.Q43])(unsafe.Pointer(&k)); k.Out != nil && !vector.AddChecked(q.Out, sign, vector.ExactSquares(&q.X)) {
+	if q := (*SumSquares[fixed.Q43])(unsafe.Pointer(k)); k.Out != nil && !vector.AddChecked(q.Out, sign, vector.ExactSquares(&q.X)) {
 		return rev.Overflow[SumSquares[T]]("Out")
 	}
 	return nil

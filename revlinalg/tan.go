@@ -70,5 +70,5 @@ func tanLoops[T rev.Float]() elementwise.Loops[T] {
 
 // tanRun is Run of Tan. It returns no error.
 func tanRun[T rev.Real](k *Tan[T], p *rev.Pass[Tan[T]]) error {
-	return elementwise.Run(&tanFunction, *k, *p)
+	return elementwise.Run(&tanFunction, k, p)
 }

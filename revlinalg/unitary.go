@@ -136,7 +136,7 @@ func unitaryRun[T rev.Real](k *Unitary[T], p *rev.Pass[Unitary[T]]) error {
 
 // unitaryRunChecked is RunChecked of Unitary. It finds elements of X that leave the range in a shear or a half turn, in the order
 // of rotations, and of columns in these. Unless the norms of the columns exclude that, it rotates a copy in plain Go first.
-func unitaryRunChecked[T rev.Real](k Unitary[T], back bool) error {
+func unitaryRunChecked[T rev.Real](k *Unitary[T], back bool) error {
 	if x := number.As[rev.General[fixed.Q43]](k.X); number.IsFixed[T]() && !areShort(x) {
 		_ = parallel.Workers(k.Workers) // panics if it is negative
 		copied := rev.NewGeneral[fixed.Q43](x.Rows, x.Cols, nil)
@@ -145,7 +145,7 @@ func unitaryRunChecked[T rev.Real](k Unitary[T], back bool) error {
 			return rev.Overflow[Unitary[T]]("X", i, j)
 		}
 	}
-	return unitaryRun(&k, &rev.Pass[Unitary[T]]{Back: back})
+	return unitaryRun(k, &rev.Pass[Unitary[T]]{Back: back})
 }
 
 // areShort reports whether no column has a norm above 2¹⁸, so that no element leaves the range. 2¹⁹ would do for one

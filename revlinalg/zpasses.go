@@ -251,11 +251,11 @@ func (k Affine[T]) RunChecked(back bool) error {
 func affineCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
 	switch kind {
 	case passkind.Float64:
-		return affineRunChecked(*(*Affine[float64])(k), back)
+		return affineRunChecked((*Affine[float64])(k), back)
 	case passkind.Float32:
-		return affineRunChecked(*(*Affine[float32])(k), back)
+		return affineRunChecked((*Affine[float32])(k), back)
 	case passkind.Q43:
-		return affineRunChecked(*(*Affine[fixed.Q43])(k), back)
+		return affineRunChecked((*Affine[fixed.Q43])(k), back)
 	}
 	panic("no such numbers")
 }
@@ -579,13 +579,13 @@ func (k Axpy[T]) RunChecked(back bool) error {
 func axpyCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
 	switch kind {
 	case passkind.Float64:
-		return axpyRunChecked(*(*Axpy[float64])(k), back)
+		return axpyRunChecked((*Axpy[float64])(k), back)
 	case passkind.Float32:
-		return axpyRunChecked(*(*Axpy[float32])(k), back)
+		return axpyRunChecked((*Axpy[float32])(k), back)
 	case passkind.Q43:
-		return axpyRunChecked(*(*Axpy[fixed.Q43])(k), back)
+		return axpyRunChecked((*Axpy[fixed.Q43])(k), back)
 	case passkind.Complex128:
-		return axpyRunChecked(*(*Axpy[complex128])(k), back)
+		return axpyRunChecked((*Axpy[complex128])(k), back)
 	}
 	panic("no such numbers")
 }
@@ -1463,38 +1463,38 @@ func crossCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
 	case passkind.AdjointTangent + passkind.Q43:
 		return crossRunAdjointTangent((*Cross[fixed.Q43])(k), (*Cross[fixed.Q43])(g), (*Cross[fixed.Q43])(t), (*Cross[fixed.Q43])(gt))
 	case passkind.Checked + passkind.Float64:
-		return crossRun(*(*Cross[float64])(k), *(*rev.Pass[Cross[float64]])(g))
+		return crossRun((*Cross[float64])(k), (*rev.Pass[Cross[float64]])(g))
 	case passkind.Checked + passkind.Float32:
-		return crossRun(*(*Cross[float32])(k), *(*rev.Pass[Cross[float32]])(g))
+		return crossRun((*Cross[float32])(k), (*rev.Pass[Cross[float32]])(g))
 	case passkind.Checked + passkind.Q43:
-		return crossRun(*(*Cross[fixed.Q43])(k), *(*rev.Pass[Cross[fixed.Q43]])(g))
+		return crossRun((*Cross[fixed.Q43])(k), (*rev.Pass[Cross[fixed.Q43]])(g))
 	}
 	panic("no such numbers")
 }
 
 func crossRunForward[T rev.Real](k *Cross[T]) error {
 	crossCheck(k, nil, nil)
-	return crossRun(*k, rev.Pass[Cross[T]]{})
+	return crossRun(k, &rev.Pass[Cross[T]]{})
 }
 
 func crossRunInverse[T rev.Real](k *Cross[T]) error {
 	crossCheck(k, nil, nil)
-	return crossRun(*k, rev.Pass[Cross[T]]{Back: true})
+	return crossRun(k, &rev.Pass[Cross[T]]{Back: true})
 }
 
 func crossRunAdjoint[T rev.Real](k, g *Cross[T]) error {
 	crossCheck(k, g, nil)
-	return crossRun(*k, rev.Pass[Cross[T]]{Back: true, Adjoint: true, G: *g})
+	return crossRun(k, &rev.Pass[Cross[T]]{Back: true, Adjoint: true, G: *g})
 }
 
 func crossRunTangent[T rev.Real](k, t *Cross[T]) error {
 	crossCheck(k, nil, t)
-	return crossRun(*k, rev.Pass[Cross[T]]{Tangent: true, T: *t})
+	return crossRun(k, &rev.Pass[Cross[T]]{Tangent: true, T: *t})
 }
 
 func crossRunAdjointTangent[T rev.Real](k, g, t, gt *Cross[T]) error {
 	rev.Check(k, g, t, gt)
-	return crossRun(*k, rev.Pass[Cross[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+	return crossRun(k, &rev.Pass[Cross[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // crossCheck is rev.Check for a pass without second derivatives.
@@ -1516,41 +1516,41 @@ func crossCheck[T rev.Real](k, g, t *Cross[T]) {
 	}
 }
 
-func crossRun[T rev.Real](k Cross[T], p rev.Pass[Cross[T]]) error {
+func crossRun[T rev.Real](k *Cross[T], p *rev.Pass[Cross[T]]) error {
 	sign, g, t, gt := p.Sign(), &p.G, &p.T, &p.GT
 	if k.Z.Data != nil {
-		crossAddProduct(&k, sign, k.Z, k.X, k.Y)
+		crossAddProduct(k, sign, k.Z, k.X, k.Y)
 	}
 	if t.Z.Data != nil {
 		if t.X.Data != nil {
-			crossAddProduct(&k, sign, t.Z, t.X, k.Y)
+			crossAddProduct(k, sign, t.Z, t.X, k.Y)
 		}
 		if t.Y.Data != nil {
-			crossAddProduct(&k, sign, t.Z, k.X, t.Y)
+			crossAddProduct(k, sign, t.Z, k.X, t.Y)
 		}
 	}
 	if g.Z.Data != nil {
 		if g.X.Data != nil {
-			crossAddLeft(&k, g.X, g.Z, k.Y)
+			crossAddLeft(k, g.X, g.Z, k.Y)
 		}
 		if g.Y.Data != nil {
-			crossAddRight(&k, g.Y, k.X, g.Z)
+			crossAddRight(k, g.Y, k.X, g.Z)
 		}
 	}
 	if gt.Z.Data != nil {
 		if gt.X.Data != nil {
-			crossAddLeft(&k, gt.X, gt.Z, k.Y)
+			crossAddLeft(k, gt.X, gt.Z, k.Y)
 		}
 		if gt.Y.Data != nil {
-			crossAddRight(&k, gt.Y, k.X, gt.Z)
+			crossAddRight(k, gt.Y, k.X, gt.Z)
 		}
 	}
 	if g.Z.Data != nil {
 		if t.Y.Data != nil && gt.X.Data != nil {
-			crossAddLeft(&k, gt.X, g.Z, t.Y)
+			crossAddLeft(k, gt.X, g.Z, t.Y)
 		}
 		if t.X.Data != nil && gt.Y.Data != nil {
-			crossAddRight(&k, gt.Y, t.X, g.Z)
+			crossAddRight(k, gt.Y, t.X, g.Z)
 		}
 	}
 	return nil
@@ -2183,13 +2183,13 @@ func (k Dot[T]) RunChecked(back bool) error {
 func dotCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
 	switch kind {
 	case passkind.Float64:
-		return dotRunChecked(*(*Dot[float64])(k), back)
+		return dotRunChecked((*Dot[float64])(k), back)
 	case passkind.Float32:
-		return dotRunChecked(*(*Dot[float32])(k), back)
+		return dotRunChecked((*Dot[float32])(k), back)
 	case passkind.Q43:
-		return dotRunChecked(*(*Dot[fixed.Q43])(k), back)
+		return dotRunChecked((*Dot[fixed.Q43])(k), back)
 	case passkind.Complex128:
-		return dotRunChecked(*(*Dot[complex128])(k), back)
+		return dotRunChecked((*Dot[complex128])(k), back)
 	}
 	panic("no such numbers")
 }
@@ -2207,13 +2207,13 @@ func (k Dot[T]) RunEach(pass, second, secondPass any, n int) int {
 func dotCallEach(kind passkind.Kind, k unsafe.Pointer, pass, second, secondPass any, n int) int {
 	switch kind {
 	case passkind.Float64:
-		return dotRunEach(*(*Dot[float64])(k), pass, second, secondPass, n)
+		return dotRunEach((*Dot[float64])(k), pass, second, secondPass, n)
 	case passkind.Float32:
-		return dotRunEach(*(*Dot[float32])(k), pass, second, secondPass, n)
+		return dotRunEach((*Dot[float32])(k), pass, second, secondPass, n)
 	case passkind.Q43:
-		return dotRunEach(*(*Dot[fixed.Q43])(k), pass, second, secondPass, n)
+		return dotRunEach((*Dot[fixed.Q43])(k), pass, second, secondPass, n)
 	case passkind.Complex128:
-		return dotRunEach(*(*Dot[complex128])(k), pass, second, secondPass, n)
+		return dotRunEach((*Dot[complex128])(k), pass, second, secondPass, n)
 	}
 	panic("no such numbers")
 }
@@ -3852,11 +3852,11 @@ func (k MatMul[T]) RunChecked(back bool) error {
 func matMulCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
 	switch kind {
 	case passkind.Float64:
-		return matMulRunChecked(*(*MatMul[float64])(k), back)
+		return matMulRunChecked((*MatMul[float64])(k), back)
 	case passkind.Float32:
-		return matMulRunChecked(*(*MatMul[float32])(k), back)
+		return matMulRunChecked((*MatMul[float32])(k), back)
 	case passkind.Q43:
-		return matMulRunChecked(*(*MatMul[fixed.Q43])(k), back)
+		return matMulRunChecked((*MatMul[fixed.Q43])(k), back)
 	}
 	panic("no such numbers")
 }
@@ -3874,11 +3874,11 @@ func (k MatMul[T]) RunEach(pass, second, secondPass any, n int) int {
 func matMulCallEach(kind passkind.Kind, k unsafe.Pointer, pass, second, secondPass any, n int) int {
 	switch kind {
 	case passkind.Float64:
-		return matMulRunEach(*(*MatMul[float64])(k), pass, second, secondPass, n)
+		return matMulRunEach((*MatMul[float64])(k), pass, second, secondPass, n)
 	case passkind.Float32:
-		return matMulRunEach(*(*MatMul[float32])(k), pass, second, secondPass, n)
+		return matMulRunEach((*MatMul[float32])(k), pass, second, secondPass, n)
 	case passkind.Q43:
-		return matMulRunEach(*(*MatMul[fixed.Q43])(k), pass, second, secondPass, n)
+		return matMulRunEach((*MatMul[fixed.Q43])(k), pass, second, secondPass, n)
 	}
 	panic("no such numbers")
 }
@@ -4429,13 +4429,13 @@ func (k MulElem[T]) RunChecked(back bool) error {
 func mulElemCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
 	switch kind {
 	case passkind.Float64:
-		return mulElemRunChecked(*(*MulElem[float64])(k), back)
+		return mulElemRunChecked((*MulElem[float64])(k), back)
 	case passkind.Float32:
-		return mulElemRunChecked(*(*MulElem[float32])(k), back)
+		return mulElemRunChecked((*MulElem[float32])(k), back)
 	case passkind.Q43:
-		return mulElemRunChecked(*(*MulElem[fixed.Q43])(k), back)
+		return mulElemRunChecked((*MulElem[fixed.Q43])(k), back)
 	case passkind.Complex128:
-		return mulElemRunChecked(*(*MulElem[complex128])(k), back)
+		return mulElemRunChecked((*MulElem[complex128])(k), back)
 	}
 	panic("no such numbers")
 }
@@ -4702,11 +4702,11 @@ func (k Norm2[T]) RunChecked(back bool) error {
 func norm2CallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
 	switch kind {
 	case passkind.Float64:
-		return norm2RunChecked(*(*Norm2[float64])(k), back)
+		return norm2RunChecked((*Norm2[float64])(k), back)
 	case passkind.Float32:
-		return norm2RunChecked(*(*Norm2[float32])(k), back)
+		return norm2RunChecked((*Norm2[float32])(k), back)
 	case passkind.Q43:
-		return norm2RunChecked(*(*Norm2[fixed.Q43])(k), back)
+		return norm2RunChecked((*Norm2[fixed.Q43])(k), back)
 	}
 	panic("no such numbers")
 }
@@ -4724,11 +4724,11 @@ func (k Norm2[T]) RunEach(pass, second, secondPass any, n int) int {
 func norm2CallEach(kind passkind.Kind, k unsafe.Pointer, pass, second, secondPass any, n int) int {
 	switch kind {
 	case passkind.Float64:
-		return norm2RunEach(*(*Norm2[float64])(k), pass, second, secondPass, n)
+		return norm2RunEach((*Norm2[float64])(k), pass, second, secondPass, n)
 	case passkind.Float32:
-		return norm2RunEach(*(*Norm2[float32])(k), pass, second, secondPass, n)
+		return norm2RunEach((*Norm2[float32])(k), pass, second, secondPass, n)
 	case passkind.Q43:
-		return norm2RunEach(*(*Norm2[fixed.Q43])(k), pass, second, secondPass, n)
+		return norm2RunEach((*Norm2[fixed.Q43])(k), pass, second, secondPass, n)
 	}
 	panic("no such numbers")
 }
@@ -4948,38 +4948,38 @@ func outerCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
 	case passkind.AdjointTangent + passkind.Q43:
 		return outerRunAdjointTangent((*Outer[fixed.Q43])(k), (*Outer[fixed.Q43])(g), (*Outer[fixed.Q43])(t), (*Outer[fixed.Q43])(gt))
 	case passkind.Checked + passkind.Float64:
-		return outerRun(*(*Outer[float64])(k), *(*rev.Pass[Outer[float64]])(g))
+		return outerRun((*Outer[float64])(k), (*rev.Pass[Outer[float64]])(g))
 	case passkind.Checked + passkind.Float32:
-		return outerRun(*(*Outer[float32])(k), *(*rev.Pass[Outer[float32]])(g))
+		return outerRun((*Outer[float32])(k), (*rev.Pass[Outer[float32]])(g))
 	case passkind.Checked + passkind.Q43:
-		return outerRun(*(*Outer[fixed.Q43])(k), *(*rev.Pass[Outer[fixed.Q43]])(g))
+		return outerRun((*Outer[fixed.Q43])(k), (*rev.Pass[Outer[fixed.Q43]])(g))
 	}
 	panic("no such numbers")
 }
 
 func outerRunForward[T rev.Real](k *Outer[T]) error {
 	outerCheck(k, nil, nil)
-	return outerRun(*k, rev.Pass[Outer[T]]{})
+	return outerRun(k, &rev.Pass[Outer[T]]{})
 }
 
 func outerRunInverse[T rev.Real](k *Outer[T]) error {
 	outerCheck(k, nil, nil)
-	return outerRun(*k, rev.Pass[Outer[T]]{Back: true})
+	return outerRun(k, &rev.Pass[Outer[T]]{Back: true})
 }
 
 func outerRunAdjoint[T rev.Real](k, g *Outer[T]) error {
 	outerCheck(k, g, nil)
-	return outerRun(*k, rev.Pass[Outer[T]]{Back: true, Adjoint: true, G: *g})
+	return outerRun(k, &rev.Pass[Outer[T]]{Back: true, Adjoint: true, G: *g})
 }
 
 func outerRunTangent[T rev.Real](k, t *Outer[T]) error {
 	outerCheck(k, nil, t)
-	return outerRun(*k, rev.Pass[Outer[T]]{Tangent: true, T: *t})
+	return outerRun(k, &rev.Pass[Outer[T]]{Tangent: true, T: *t})
 }
 
 func outerRunAdjointTangent[T rev.Real](k, g, t, gt *Outer[T]) error {
 	rev.Check(k, g, t, gt)
-	return outerRun(*k, rev.Pass[Outer[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+	return outerRun(k, &rev.Pass[Outer[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // RunChecked implements rev.Checker. It finds elements of A. If α·x_i is out of range, the first element of row i is.
@@ -4993,11 +4993,11 @@ func (k Outer[T]) RunChecked(back bool) error {
 func outerCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
 	switch kind {
 	case passkind.Float64:
-		return outerRunChecked(*(*Outer[float64])(k), back)
+		return outerRunChecked((*Outer[float64])(k), back)
 	case passkind.Float32:
-		return outerRunChecked(*(*Outer[float32])(k), back)
+		return outerRunChecked((*Outer[float32])(k), back)
 	case passkind.Q43:
-		return outerRunChecked(*(*Outer[fixed.Q43])(k), back)
+		return outerRunChecked((*Outer[fixed.Q43])(k), back)
 	}
 	panic("no such numbers")
 }
@@ -5086,36 +5086,36 @@ func pinvCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
 	case passkind.AdjointTangent + passkind.Float32:
 		return pinvRunAdjointTangent((*Pinv[float32])(k), (*Pinv[float32])(g), (*Pinv[float32])(t), (*Pinv[float32])(gt))
 	case passkind.Checked + passkind.Float64:
-		return pinvRun(*(*Pinv[float64])(k), *(*rev.Pass[Pinv[float64]])(g))
+		return pinvRun((*Pinv[float64])(k), (*rev.Pass[Pinv[float64]])(g))
 	case passkind.Checked + passkind.Float32:
-		return pinvRun(*(*Pinv[float32])(k), *(*rev.Pass[Pinv[float32]])(g))
+		return pinvRun((*Pinv[float32])(k), (*rev.Pass[Pinv[float32]])(g))
 	}
 	panic("no such numbers")
 }
 
 func pinvRunForward[T rev.Float](k *Pinv[T]) error {
 	pinvCheck(k, nil, nil)
-	return pinvRun(*k, rev.Pass[Pinv[T]]{})
+	return pinvRun(k, &rev.Pass[Pinv[T]]{})
 }
 
 func pinvRunInverse[T rev.Float](k *Pinv[T]) error {
 	pinvCheck(k, nil, nil)
-	return pinvRun(*k, rev.Pass[Pinv[T]]{Back: true})
+	return pinvRun(k, &rev.Pass[Pinv[T]]{Back: true})
 }
 
 func pinvRunAdjoint[T rev.Float](k, g *Pinv[T]) error {
 	pinvCheck(k, g, nil)
-	return pinvRun(*k, rev.Pass[Pinv[T]]{Back: true, Adjoint: true, G: *g})
+	return pinvRun(k, &rev.Pass[Pinv[T]]{Back: true, Adjoint: true, G: *g})
 }
 
 func pinvRunTangent[T rev.Float](k, t *Pinv[T]) error {
 	pinvCheck(k, nil, t)
-	return pinvRun(*k, rev.Pass[Pinv[T]]{Tangent: true, T: *t})
+	return pinvRun(k, &rev.Pass[Pinv[T]]{Tangent: true, T: *t})
 }
 
 func pinvRunAdjointTangent[T rev.Float](k, g, t, gt *Pinv[T]) error {
 	rev.Check(k, g, t, gt)
-	return pinvRun(*k, rev.Pass[Pinv[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+	return pinvRun(k, &rev.Pass[Pinv[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // pinvCheck is rev.Check for a pass without second derivatives.
@@ -5201,36 +5201,36 @@ func polyLeastSquaresCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error 
 	case passkind.AdjointTangent + passkind.Float32:
 		return polyLeastSquaresRunAdjointTangent((*PolyLeastSquares[float32])(k), (*PolyLeastSquares[float32])(g), (*PolyLeastSquares[float32])(t), (*PolyLeastSquares[float32])(gt))
 	case passkind.Checked + passkind.Float64:
-		return polyLeastSquaresRun(*(*PolyLeastSquares[float64])(k), *(*rev.Pass[PolyLeastSquares[float64]])(g))
+		return polyLeastSquaresRun((*PolyLeastSquares[float64])(k), (*rev.Pass[PolyLeastSquares[float64]])(g))
 	case passkind.Checked + passkind.Float32:
-		return polyLeastSquaresRun(*(*PolyLeastSquares[float32])(k), *(*rev.Pass[PolyLeastSquares[float32]])(g))
+		return polyLeastSquaresRun((*PolyLeastSquares[float32])(k), (*rev.Pass[PolyLeastSquares[float32]])(g))
 	}
 	panic("no such numbers")
 }
 
 func polyLeastSquaresRunForward[T rev.Float](k *PolyLeastSquares[T]) error {
 	polyLeastSquaresCheck(k, nil, nil)
-	return polyLeastSquaresRun(*k, rev.Pass[PolyLeastSquares[T]]{})
+	return polyLeastSquaresRun(k, &rev.Pass[PolyLeastSquares[T]]{})
 }
 
 func polyLeastSquaresRunInverse[T rev.Float](k *PolyLeastSquares[T]) error {
 	polyLeastSquaresCheck(k, nil, nil)
-	return polyLeastSquaresRun(*k, rev.Pass[PolyLeastSquares[T]]{Back: true})
+	return polyLeastSquaresRun(k, &rev.Pass[PolyLeastSquares[T]]{Back: true})
 }
 
 func polyLeastSquaresRunAdjoint[T rev.Float](k, g *PolyLeastSquares[T]) error {
 	polyLeastSquaresCheck(k, g, nil)
-	return polyLeastSquaresRun(*k, rev.Pass[PolyLeastSquares[T]]{Back: true, Adjoint: true, G: *g})
+	return polyLeastSquaresRun(k, &rev.Pass[PolyLeastSquares[T]]{Back: true, Adjoint: true, G: *g})
 }
 
 func polyLeastSquaresRunTangent[T rev.Float](k, t *PolyLeastSquares[T]) error {
 	polyLeastSquaresCheck(k, nil, t)
-	return polyLeastSquaresRun(*k, rev.Pass[PolyLeastSquares[T]]{Tangent: true, T: *t})
+	return polyLeastSquaresRun(k, &rev.Pass[PolyLeastSquares[T]]{Tangent: true, T: *t})
 }
 
 func polyLeastSquaresRunAdjointTangent[T rev.Float](k, g, t, gt *PolyLeastSquares[T]) error {
 	rev.Check(k, g, t, gt)
-	return polyLeastSquaresRun(*k, rev.Pass[PolyLeastSquares[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+	return polyLeastSquaresRun(k, &rev.Pass[PolyLeastSquares[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // polyLeastSquaresCheck is rev.Check for a pass without second derivatives.
@@ -6036,9 +6036,9 @@ func (k Solve[T]) RunEach(pass, second, secondPass any, n int) int {
 func solveCallEach(kind passkind.Kind, k unsafe.Pointer, pass, second, secondPass any, n int) int {
 	switch kind {
 	case passkind.Float64:
-		return solveRunEach(*(*Solve[float64])(k), pass, second, secondPass, n)
+		return solveRunEach((*Solve[float64])(k), pass, second, secondPass, n)
 	case passkind.Float32:
-		return solveRunEach(*(*Solve[float32])(k), pass, second, secondPass, n)
+		return solveRunEach((*Solve[float32])(k), pass, second, secondPass, n)
 	}
 	panic("no such numbers")
 }
@@ -6454,13 +6454,13 @@ func (k Sum[T]) RunEach(pass, second, secondPass any, n int) int {
 func sumCallEach(kind passkind.Kind, k unsafe.Pointer, pass, second, secondPass any, n int) int {
 	switch kind {
 	case passkind.Float64:
-		return sumRunEach(*(*Sum[float64])(k), pass, second, secondPass, n)
+		return sumRunEach((*Sum[float64])(k), pass, second, secondPass, n)
 	case passkind.Float32:
-		return sumRunEach(*(*Sum[float32])(k), pass, second, secondPass, n)
+		return sumRunEach((*Sum[float32])(k), pass, second, secondPass, n)
 	case passkind.Q43:
-		return sumRunEach(*(*Sum[fixed.Q43])(k), pass, second, secondPass, n)
+		return sumRunEach((*Sum[fixed.Q43])(k), pass, second, secondPass, n)
 	case passkind.Complex128:
-		return sumRunEach(*(*Sum[complex128])(k), pass, second, secondPass, n)
+		return sumRunEach((*Sum[complex128])(k), pass, second, secondPass, n)
 	}
 	panic("no such numbers")
 }
@@ -6601,11 +6601,11 @@ func (k SumSquares[T]) RunChecked(back bool) error {
 func sumSquaresCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
 	switch kind {
 	case passkind.Float64:
-		return sumSquaresRunChecked(*(*SumSquares[float64])(k), back)
+		return sumSquaresRunChecked((*SumSquares[float64])(k), back)
 	case passkind.Float32:
-		return sumSquaresRunChecked(*(*SumSquares[float32])(k), back)
+		return sumSquaresRunChecked((*SumSquares[float32])(k), back)
 	case passkind.Q43:
-		return sumSquaresRunChecked(*(*SumSquares[fixed.Q43])(k), back)
+		return sumSquaresRunChecked((*SumSquares[fixed.Q43])(k), back)
 	}
 	panic("no such numbers")
 }
@@ -7093,11 +7093,11 @@ func (k Unitary[T]) RunChecked(back bool) error {
 func unitaryCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
 	switch kind {
 	case passkind.Float64:
-		return unitaryRunChecked(*(*Unitary[float64])(k), back)
+		return unitaryRunChecked((*Unitary[float64])(k), back)
 	case passkind.Float32:
-		return unitaryRunChecked(*(*Unitary[float32])(k), back)
+		return unitaryRunChecked((*Unitary[float32])(k), back)
 	case passkind.Q43:
-		return unitaryRunChecked(*(*Unitary[fixed.Q43])(k), back)
+		return unitaryRunChecked((*Unitary[fixed.Q43])(k), back)
 	}
 	panic("no such numbers")
 }

@@ -71,18 +71,18 @@ type MatMul[T rev.Float] struct {
 
 // matMulRun is Run of MatMul. It returns no error. The inverse of Adjoint is the exception: it
 // may return rev.ErrUnsupported.
-func matMulRun[T rev.Float](k MatMul[T], p rev.Pass[MatMul[T]]) error {
+func matMulRun[T rev.Float](k *MatMul[T], p *rev.Pass[MatMul[T]]) error {
 	if k.C.Rows == 0 || k.C.Cols == 0 || k.A.Cols == 0 {
 		return nil // the product is zero, and C does not change
-	}
-	if p.T.C.Data == nil && p.GT.C.Data == nil && p.G.C.Data == nil {
-		p.T = MatMul[T]{} // no derivative needs it
 	}
 	if !p.Back && (p.G.C.Data != nil || p.GT.C.Data != nil) && matMulLost(k) {
 		return rev.ErrUnsupported
 	}
 	w := workspace.Get[*matMul[T]]()
-	w.k, w.g, w.t, w.gt, w.back = k, p.G, p.T, p.GT, p.Back
+	w.k, w.g, w.gt, w.back = *k, p.G, p.GT, p.Back
+	if p.T.C.Data != nil || p.GT.C.Data != nil || p.G.C.Data != nil { // else no derivative needs it
+		w.t = p.T
+	}
 	workers := parallel.Workers(k.Workers)
 	w.open(workers)
 	rowBlocks, colBlocks := blocksOf(w.m, blockRows), blocksOf(w.n, blockCols)
@@ -101,7 +101,7 @@ func matMulRun[T rev.Float](k MatMul[T], p rev.Pass[MatMul[T]]) error {
 }
 
 // matMulLost reports whether Adjoint lost a cotangent of C.
-func matMulLost[T rev.Float](k MatMul[T]) bool {
+func matMulLost[T rev.Float](k *MatMul[T]) bool {
 	for i := range k.C.Rows {
 		a := k.A.Row(i)
 		for j, c := range k.C.Row(i) {

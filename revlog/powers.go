@@ -42,10 +42,11 @@ type Powers[T rev.Real] struct {
 
 // powersRun is Run of Powers. It is a revlinalg.MatMul of logs, except that
 // logs of ulog.Fixed wrap in another way.
-func powersRun[T rev.Real](k Powers[T], p rev.Pass[Powers[T]]) error {
+func powersRun[T rev.Real](k *Powers[T], p *rev.Pass[Powers[T]]) error {
 	if err := powersCheckNumbers(k); err != nil {
 		return err
 	}
+	logs := powersMatMul(k)
 	if number.IsFixed[T]() && k.Y.Data != nil {
 		w := workspace.Get[*powersScratch]()
 		defer workspace.Put(w)
@@ -57,10 +58,10 @@ func powersRun[T rev.Real](k Powers[T], p rev.Pass[Powers[T]]) error {
 			product := ulog.ProdPow(w.x, number.As[[]fixed.Q43](k.A.Row(i)))
 			multiply(&k.Y.Data[i*k.Y.Inc], product, p.Back)
 		}
-		k.Y.Data = nil
+		logs.C.Data = nil
 	}
-	return powersMatMul(k).Run(rev.Pass[revlinalg.MatMul[T]]{
-		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent, G: powersMatMul(p.G), T: powersMatMul(p.T), GT: powersMatMul(p.GT),
+	return logs.Run(rev.Pass[revlinalg.MatMul[T]]{
+		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent, G: powersMatMul(&p.G), T: powersMatMul(&p.T), GT: powersMatMul(&p.GT),
 	})
 }
 
@@ -68,7 +69,7 @@ func powersRun[T rev.Real](k Powers[T], p rev.Pass[Powers[T]]) error {
 type powersScratch struct{ x []ulog.Fixed }
 
 // powersMatMul returns η += A·ξ.
-func powersMatMul[T rev.Real](k Powers[T]) revlinalg.MatMul[T] {
+func powersMatMul[T rev.Real](k *Powers[T]) revlinalg.MatMul[T] {
 	return revlinalg.MatMul[T]{C: column(k.Y), A: k.A, B: column(k.X), Workers: 1}
 }
 
@@ -77,7 +78,7 @@ func column[T any](v rev.Vector[T]) rev.General[T] {
 	return rev.General[T]{Rows: v.N, Cols: 1, Stride: v.Inc, Data: v.Data}
 }
 
-func powersCheckNumbers[T rev.Real](k Powers[T]) error {
+func powersCheckNumbers[T rev.Real](k *Powers[T]) error {
 	if err := checkFactors("Powers", k.X); err != nil {
 		return err
 	}

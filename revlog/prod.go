@@ -35,10 +35,11 @@ type Prod[T rev.Real] struct {
 
 // prodRun is Run of Prod. It is a revlinalg.Sum of logs, except that
 // logs of ulog.Fixed wrap in another way.
-func prodRun[T rev.Real](k Prod[T], p rev.Pass[Prod[T]]) error {
+func prodRun[T rev.Real](k *Prod[T], p *rev.Pass[Prod[T]]) error {
 	if err := checkFactors("Prod", k.X); err != nil {
 		return err
 	}
+	logs := *k
 	if number.IsFixed[T]() && k.Out != nil {
 		var product ulog.Fixed
 		if x, ok := fixedLogs(k.X); ok {
@@ -49,10 +50,10 @@ func prodRun[T rev.Real](k Prod[T], p rev.Pass[Prod[T]]) error {
 			}
 		}
 		multiply(k.Out, product, p.Back)
-		k.Out = nil
+		logs.Out = nil
 	}
 	type sum = revlinalg.Sum[T]
-	return sum(k).Run(rev.Pass[sum]{
+	return sum(logs).Run(rev.Pass[sum]{
 		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent, G: sum(p.G), T: sum(p.T), GT: sum(p.GT),
 	})
 }

@@ -192,36 +192,36 @@ func matMulCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
 	case passkind.AdjointTangent + passkind.Float32:
 		return matMulRunAdjointTangent((*MatMul[float32])(k), (*MatMul[float32])(g), (*MatMul[float32])(t), (*MatMul[float32])(gt))
 	case passkind.Checked + passkind.Float64:
-		return matMulRun(*(*MatMul[float64])(k), *(*rev.Pass[MatMul[float64]])(g))
+		return matMulRun((*MatMul[float64])(k), (*rev.Pass[MatMul[float64]])(g))
 	case passkind.Checked + passkind.Float32:
-		return matMulRun(*(*MatMul[float32])(k), *(*rev.Pass[MatMul[float32]])(g))
+		return matMulRun((*MatMul[float32])(k), (*rev.Pass[MatMul[float32]])(g))
 	}
 	panic("no such numbers")
 }
 
 func matMulRunForward[T rev.Float](k *MatMul[T]) error {
 	matMulCheck(k, nil, nil)
-	return matMulRun(*k, rev.Pass[MatMul[T]]{})
+	return matMulRun(k, &rev.Pass[MatMul[T]]{})
 }
 
 func matMulRunInverse[T rev.Float](k *MatMul[T]) error {
 	matMulCheck(k, nil, nil)
-	return matMulRun(*k, rev.Pass[MatMul[T]]{Back: true})
+	return matMulRun(k, &rev.Pass[MatMul[T]]{Back: true})
 }
 
 func matMulRunAdjoint[T rev.Float](k, g *MatMul[T]) error {
 	matMulCheck(k, g, nil)
-	return matMulRun(*k, rev.Pass[MatMul[T]]{Back: true, Adjoint: true, G: *g})
+	return matMulRun(k, &rev.Pass[MatMul[T]]{Back: true, Adjoint: true, G: *g})
 }
 
 func matMulRunTangent[T rev.Float](k, t *MatMul[T]) error {
 	matMulCheck(k, nil, t)
-	return matMulRun(*k, rev.Pass[MatMul[T]]{Tangent: true, T: *t})
+	return matMulRun(k, &rev.Pass[MatMul[T]]{Tangent: true, T: *t})
 }
 
 func matMulRunAdjointTangent[T rev.Float](k, g, t, gt *MatMul[T]) error {
 	rev.Check(k, g, t, gt)
-	return matMulRun(*k, rev.Pass[MatMul[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+	return matMulRun(k, &rev.Pass[MatMul[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // matMulCheck is rev.Check for a pass without second derivatives.
@@ -436,38 +436,38 @@ func powersCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
 	case passkind.AdjointTangent + passkind.Q43:
 		return powersRunAdjointTangent((*Powers[fixed.Q43])(k), (*Powers[fixed.Q43])(g), (*Powers[fixed.Q43])(t), (*Powers[fixed.Q43])(gt))
 	case passkind.Checked + passkind.Float64:
-		return powersRun(*(*Powers[float64])(k), *(*rev.Pass[Powers[float64]])(g))
+		return powersRun((*Powers[float64])(k), (*rev.Pass[Powers[float64]])(g))
 	case passkind.Checked + passkind.Float32:
-		return powersRun(*(*Powers[float32])(k), *(*rev.Pass[Powers[float32]])(g))
+		return powersRun((*Powers[float32])(k), (*rev.Pass[Powers[float32]])(g))
 	case passkind.Checked + passkind.Q43:
-		return powersRun(*(*Powers[fixed.Q43])(k), *(*rev.Pass[Powers[fixed.Q43]])(g))
+		return powersRun((*Powers[fixed.Q43])(k), (*rev.Pass[Powers[fixed.Q43]])(g))
 	}
 	panic("no such numbers")
 }
 
 func powersRunForward[T rev.Real](k *Powers[T]) error {
 	powersCheck(k, nil, nil)
-	return powersRun(*k, rev.Pass[Powers[T]]{})
+	return powersRun(k, &rev.Pass[Powers[T]]{})
 }
 
 func powersRunInverse[T rev.Real](k *Powers[T]) error {
 	powersCheck(k, nil, nil)
-	return powersRun(*k, rev.Pass[Powers[T]]{Back: true})
+	return powersRun(k, &rev.Pass[Powers[T]]{Back: true})
 }
 
 func powersRunAdjoint[T rev.Real](k, g *Powers[T]) error {
 	powersCheck(k, g, nil)
-	return powersRun(*k, rev.Pass[Powers[T]]{Back: true, Adjoint: true, G: *g})
+	return powersRun(k, &rev.Pass[Powers[T]]{Back: true, Adjoint: true, G: *g})
 }
 
 func powersRunTangent[T rev.Real](k, t *Powers[T]) error {
 	powersCheck(k, nil, t)
-	return powersRun(*k, rev.Pass[Powers[T]]{Tangent: true, T: *t})
+	return powersRun(k, &rev.Pass[Powers[T]]{Tangent: true, T: *t})
 }
 
 func powersRunAdjointTangent[T rev.Real](k, g, t, gt *Powers[T]) error {
 	rev.Check(k, g, t, gt)
-	return powersRun(*k, rev.Pass[Powers[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+	return powersRun(k, &rev.Pass[Powers[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // powersCheck is rev.Check for a pass without second derivatives.
@@ -563,38 +563,38 @@ func prodCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
 	case passkind.AdjointTangent + passkind.Q43:
 		return prodRunAdjointTangent((*Prod[fixed.Q43])(k), (*Prod[fixed.Q43])(g), (*Prod[fixed.Q43])(t), (*Prod[fixed.Q43])(gt))
 	case passkind.Checked + passkind.Float64:
-		return prodRun(*(*Prod[float64])(k), *(*rev.Pass[Prod[float64]])(g))
+		return prodRun((*Prod[float64])(k), (*rev.Pass[Prod[float64]])(g))
 	case passkind.Checked + passkind.Float32:
-		return prodRun(*(*Prod[float32])(k), *(*rev.Pass[Prod[float32]])(g))
+		return prodRun((*Prod[float32])(k), (*rev.Pass[Prod[float32]])(g))
 	case passkind.Checked + passkind.Q43:
-		return prodRun(*(*Prod[fixed.Q43])(k), *(*rev.Pass[Prod[fixed.Q43]])(g))
+		return prodRun((*Prod[fixed.Q43])(k), (*rev.Pass[Prod[fixed.Q43]])(g))
 	}
 	panic("no such numbers")
 }
 
 func prodRunForward[T rev.Real](k *Prod[T]) error {
 	prodCheck(k, nil, nil)
-	return prodRun(*k, rev.Pass[Prod[T]]{})
+	return prodRun(k, &rev.Pass[Prod[T]]{})
 }
 
 func prodRunInverse[T rev.Real](k *Prod[T]) error {
 	prodCheck(k, nil, nil)
-	return prodRun(*k, rev.Pass[Prod[T]]{Back: true})
+	return prodRun(k, &rev.Pass[Prod[T]]{Back: true})
 }
 
 func prodRunAdjoint[T rev.Real](k, g *Prod[T]) error {
 	prodCheck(k, g, nil)
-	return prodRun(*k, rev.Pass[Prod[T]]{Back: true, Adjoint: true, G: *g})
+	return prodRun(k, &rev.Pass[Prod[T]]{Back: true, Adjoint: true, G: *g})
 }
 
 func prodRunTangent[T rev.Real](k, t *Prod[T]) error {
 	prodCheck(k, nil, t)
-	return prodRun(*k, rev.Pass[Prod[T]]{Tangent: true, T: *t})
+	return prodRun(k, &rev.Pass[Prod[T]]{Tangent: true, T: *t})
 }
 
 func prodRunAdjointTangent[T rev.Real](k, g, t, gt *Prod[T]) error {
 	rev.Check(k, g, t, gt)
-	return prodRun(*k, rev.Pass[Prod[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+	return prodRun(k, &rev.Pass[Prod[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // prodCheck is rev.Check for a pass without second derivatives.

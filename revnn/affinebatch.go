@@ -49,15 +49,15 @@ func affineBatchRun[T rev.Real](k *AffineBatch[T], p *rev.Pass[AffineBatch[T]]) 
 
 // affineBatchRunChecked is RunChecked of AffineBatch. It finds elements of Y. Workers share the product. After an overflow it computes the
 // product up to six times, two of them element by element: first without the bias, and then with it.
-func affineBatchRunChecked[T rev.Real](k AffineBatch[T], back bool) error {
+func affineBatchRunChecked[T rev.Real](k *AffineBatch[T], back bool) error {
 	p := rev.Pass[AffineBatch[T]]{Back: back}
 	if !number.IsFixed[T]() || k.Y.Data == nil || k.Y.Cols == 0 {
-		return affineBatchRun(&k, &p)
+		return affineBatchRun(k, &p)
 	}
 	b := vector.FixedAs(k.B)
 	bias, sign, y := vector.Packed(&b), p.Sign(), number.As[rev.General[fixed.Q43]](k.Y)
-	return vector.RunChecked(k, back, func() bool {
-		product := affineBatchProduct(&k)
+	return vector.RunChecked(*k, back, func() bool {
+		product := affineBatchProduct(k)
 		fits := product.RunChecked(back) == nil
 		if !fits {
 			_ = product.Run(rev.Pass[revlinalg.MatMul[T]]{Back: back})

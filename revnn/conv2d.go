@@ -118,18 +118,18 @@ func conv2DConvolve[T rev.Real](k *Conv2D[T], p rev.Pass[Conv2D[T]], with convol
 
 // conv2DRunChecked is RunChecked of Conv2D. It finds elements of Y. Workers share the values. After an overflow it computes the
 // products up to six times.
-func conv2DRunChecked[T rev.Real](k Conv2D[T], back bool) error {
+func conv2DRunChecked[T rev.Real](k *Conv2D[T], back bool) error {
 	p := rev.Pass[Conv2D[T]]{Back: back}
-	rows, cols, groups := convAxes[Conv2D[T]](&k, "X")
+	rows, cols, groups := convAxes[Conv2D[T]](k, "X")
 	if !number.IsFixed[T]() || k.Y.Data == nil || k.X.Rows == 0 || k.W.Rows == 0 {
-		return conv2DRun(&k, &p)
+		return conv2DRun(k, &p)
 	}
-	return vector.RunChecked(k, back, func() bool {
+	return vector.RunChecked(*k, back, func() bool {
 		var overflow atomic.Bool
-		conv2DConvolve(&k, p, convolution[T]{rows: rows, cols: cols, groups: groups, overflow: &overflow}, (*convolution[T]).run)
+		conv2DConvolve(k, p, convolution[T]{rows: rows, cols: cols, groups: groups, overflow: &overflow}, (*convolution[T]).run)
 		return !overflow.Load()
 	}, func() (err *rev.OverflowError) {
-		conv2DConvolve(&k, p, convolution[T]{rows: rows, cols: cols, groups: groups}, func(w *convolution[T]) { err = w.firstOverflow() })
+		conv2DConvolve(k, p, convolution[T]{rows: rows, cols: cols, groups: groups}, func(w *convolution[T]) { err = w.firstOverflow() })
 		return err
 	})
 }

@@ -55,5 +55,5 @@ func geluLoops[T rev.Float]() elementwise.Loops[T] {
 
 // geluRun is Run of GELU. It returns no error.
 func geluRun[T rev.Real](k *GELU[T], p *rev.Pass[GELU[T]]) error {
-	return elementwise.Run(&geluFunction, *k, *p)
+	return elementwise.Run(&geluFunction, k, p)
 }

@@ -36,5 +36,5 @@ func sigmoidLoops[T rev.Float]() elementwise.Loops[T] {
 
 // sigmoidRun is Run of Sigmoid. It returns no error.
 func sigmoidRun[T rev.Real](k *Sigmoid[T], p *rev.Pass[Sigmoid[T]]) error {
-	return elementwise.Run(&sigmoidFunction, *k, *p)
+	return elementwise.Run(&sigmoidFunction, k, p)
 }

@@ -47,5 +47,5 @@ func siluLoops[T rev.Float]() elementwise.Loops[T] {
 
 // siLURun is Run of SiLU. It returns no error.
 func siLURun[T rev.Real](k *SiLU[T], p *rev.Pass[SiLU[T]]) error {
-	return elementwise.Run(&siluFunction, *k, *p)
+	return elementwise.Run(&siluFunction, k, p)
 }

@@ -37,5 +37,5 @@ func softplusLoops[T rev.Float]() elementwise.Loops[T] {
 
 // softplusRun is Run of Softplus. It returns no error.
 func softplusRun[T rev.Real](k *Softplus[T], p *rev.Pass[Softplus[T]]) error {
-	return elementwise.Run(&softplusFunction, *k, *p)
+	return elementwise.Run(&softplusFunction, k, p)
 }

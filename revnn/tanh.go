@@ -36,5 +36,5 @@ func tanhLoops[T rev.Float]() elementwise.Loops[T] {
 
 // tanhRun is Run of Tanh. It returns no error.
 func tanhRun[T rev.Real](k *Tanh[T], p *rev.Pass[Tanh[T]]) error {
-	return elementwise.Run(&tanhFunction, *k, *p)
+	return elementwise.Run(&tanhFunction, k, p)
 }

@@ -129,11 +129,11 @@ func (k AffineBatch[T]) RunChecked(back bool) error {
 func affineBatchCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
 	switch kind {
 	case passkind.Float64:
-		return affineBatchRunChecked(*(*AffineBatch[float64])(k), back)
+		return affineBatchRunChecked((*AffineBatch[float64])(k), back)
 	case passkind.Float32:
-		return affineBatchRunChecked(*(*AffineBatch[float32])(k), back)
+		return affineBatchRunChecked((*AffineBatch[float32])(k), back)
 	case passkind.Q43:
-		return affineBatchRunChecked(*(*AffineBatch[fixed.Q43])(k), back)
+		return affineBatchRunChecked((*AffineBatch[fixed.Q43])(k), back)
 	}
 	panic("no such numbers")
 }
@@ -650,11 +650,11 @@ func (k Conv2D[T]) RunChecked(back bool) error {
 func conv2DCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
 	switch kind {
 	case passkind.Float64:
-		return conv2DRunChecked(*(*Conv2D[float64])(k), back)
+		return conv2DRunChecked((*Conv2D[float64])(k), back)
 	case passkind.Float32:
-		return conv2DRunChecked(*(*Conv2D[float32])(k), back)
+		return conv2DRunChecked((*Conv2D[float32])(k), back)
 	case passkind.Q43:
-		return conv2DRunChecked(*(*Conv2D[fixed.Q43])(k), back)
+		return conv2DRunChecked((*Conv2D[fixed.Q43])(k), back)
 	}
 	panic("no such numbers")
 }

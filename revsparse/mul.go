@@ -128,17 +128,17 @@ func mulAdjoint[T rev.Number, I Index](k *Mul[T, I], sign int, c rev.General[T],
 // mulRunChecked is RunChecked of Mul. It finds elements of C, also where the sum before its product with α, or α·b in a
 // transposed product of one column, is out of range.
 // Unless a bound from the largest numbers excludes that, it looks at one element after the other before it runs.
-func mulRunChecked[T rev.Number, I Index](k Mul[T, I], back bool) error {
+func mulRunChecked[T rev.Number, I Index](k *Mul[T, I], back bool) error {
 	p := rev.Pass[Mul[T, I]]{Back: back}
 	if number.IsFixed[T]() && k.C.Data != nil {
 		CheckOperand[Mul[T, I]](&k.A, "A")
-		if q := number.As[Mul[fixed.Q43, I]](k); !isSmall(&q) {
+		if q := number.As[Mul[fixed.Q43, I]](*k); !isSmall(&q) {
 			if i, c := firstOverflow(&q, p.Sign()); i >= 0 {
 				return rev.Overflow[Mul[T, I]]("C", i, c)
 			}
 		}
 	}
-	return mulRun(&k, &p)
+	return mulRun(k, &p)
 }
 
 // isSmall reports whether no element of a product can be out of range.

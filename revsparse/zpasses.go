@@ -697,21 +697,21 @@ func (k Mul[T, I]) RunChecked(back bool) error {
 func mulCallChecked(kind passkind.Kind, k unsafe.Pointer, back bool) error {
 	switch kind {
 	case passkind.Float64 + passkind.Int:
-		return mulRunChecked(*(*Mul[float64, int])(k), back)
+		return mulRunChecked((*Mul[float64, int])(k), back)
 	case passkind.Float64 + passkind.Int32:
-		return mulRunChecked(*(*Mul[float64, int32])(k), back)
+		return mulRunChecked((*Mul[float64, int32])(k), back)
 	case passkind.Float32 + passkind.Int:
-		return mulRunChecked(*(*Mul[float32, int])(k), back)
+		return mulRunChecked((*Mul[float32, int])(k), back)
 	case passkind.Float32 + passkind.Int32:
-		return mulRunChecked(*(*Mul[float32, int32])(k), back)
+		return mulRunChecked((*Mul[float32, int32])(k), back)
 	case passkind.Q43 + passkind.Int:
-		return mulRunChecked(*(*Mul[fixed.Q43, int])(k), back)
+		return mulRunChecked((*Mul[fixed.Q43, int])(k), back)
 	case passkind.Q43 + passkind.Int32:
-		return mulRunChecked(*(*Mul[fixed.Q43, int32])(k), back)
+		return mulRunChecked((*Mul[fixed.Q43, int32])(k), back)
 	case passkind.Complex128 + passkind.Int:
-		return mulRunChecked(*(*Mul[complex128, int])(k), back)
+		return mulRunChecked((*Mul[complex128, int])(k), back)
 	case passkind.Complex128 + passkind.Int32:
-		return mulRunChecked(*(*Mul[complex128, int32])(k), back)
+		return mulRunChecked((*Mul[complex128, int32])(k), back)
 	}
 	panic("no such numbers")
 }

@@ -164,11 +164,11 @@ func (p *pass[T]) order() int {
 
 // Run makes the pass p of a kernel k of f. It returns a *rev.DomainError if f is not defined
 // at an element, and then changes nothing.
-func Run[K kernel[T], T rev.Number](f *Function, k K, p rev.Pass[K]) error {
-	if !p.Adjoint && !p.Tangent && addSmall(f, operands[T](&k), p.Sign()) {
+func Run[K kernel[T], T rev.Number](f *Function, k *K, p *rev.Pass[K]) error {
+	if !p.Adjoint && !p.Tangent && addSmall(f, operands[T](k), p.Sign()) {
 		return nil
 	}
-	w := pass[T]{operands[T](&k), operands[T](&p.G), operands[T](&p.T), operands[T](&p.GT), f, p.Sign()}
+	w := pass[T]{operands[T](k), operands[T](&p.G), operands[T](&p.T), operands[T](&p.GT), f, p.Sign()}
 	if err := w.checkDomain(); err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func NewSteps[T rev.Real](s *System[T], n int, o Options) Steps[T] {
 
 // stepsRun is Run of Steps. It returns the errors of Drift and Kick, and panics if the
 // method is unknown or N is negative.
-func stepsRun[T rev.Real](k Steps[T], p rev.Pass[Steps[T]]) error {
+func stepsRun[T rev.Real](k *Steps[T], p *rev.Pass[Steps[T]]) error {
 	if k.N < 0 {
 		panic(rev.ShapeError[Steps[T]]("Q", "is to take %d steps", k.N))
 	}
@@ -49,17 +49,18 @@ func stepsRun[T rev.Real](k Steps[T], p rev.Pass[Steps[T]]) error {
 	if p.Adjoint && p.Tangent && p.T.Q.Data == nil && p.T.V.Data == nil && p.T.Mu.Data != nil {
 		w := workspace.Get[*zeroTangents[T]]()
 		*w = workspace.Zeros(*w, 6*k.Q.Rows)
-		p.T.Q = rev.NewGeneral(k.Q.Rows, 3, (*w)[:3*k.Q.Rows])
-		p.T.V = rev.NewGeneral(k.Q.Rows, 3, (*w)[3*k.Q.Rows:])
-		err := rev.Retrace(k, p)
+		whole := *p
+		whole.T.Q = rev.NewGeneral(k.Q.Rows, 3, (*w)[:3*k.Q.Rows])
+		whole.T.V = rev.NewGeneral(k.Q.Rows, 3, (*w)[3*k.Q.Rows:])
+		err := rev.Retrace(*k, whole)
 		workspace.Put(w)
 		return err
 	}
 	switch any(T(0)).(type) {
 	case float32:
-		takeSteps[T, float32](&k, &p)
+		takeSteps[T, float32](k, p)
 	default:
-		takeSteps[T, float64](&k, &p)
+		takeSteps[T, float64](k, p)
 	}
 	return nil
 }

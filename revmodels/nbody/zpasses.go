@@ -321,38 +321,38 @@ func stepsCall(kind passkind.Kind, k, g, t, gt unsafe.Pointer) error {
 	case passkind.AdjointTangent + passkind.Q43:
 		return stepsRunAdjointTangent((*Steps[fixed.Q43])(k), (*Steps[fixed.Q43])(g), (*Steps[fixed.Q43])(t), (*Steps[fixed.Q43])(gt))
 	case passkind.Checked + passkind.Float64:
-		return stepsRun(*(*Steps[float64])(k), *(*rev.Pass[Steps[float64]])(g))
+		return stepsRun((*Steps[float64])(k), (*rev.Pass[Steps[float64]])(g))
 	case passkind.Checked + passkind.Float32:
-		return stepsRun(*(*Steps[float32])(k), *(*rev.Pass[Steps[float32]])(g))
+		return stepsRun((*Steps[float32])(k), (*rev.Pass[Steps[float32]])(g))
 	case passkind.Checked + passkind.Q43:
-		return stepsRun(*(*Steps[fixed.Q43])(k), *(*rev.Pass[Steps[fixed.Q43]])(g))
+		return stepsRun((*Steps[fixed.Q43])(k), (*rev.Pass[Steps[fixed.Q43]])(g))
 	}
 	panic("no such numbers")
 }
 
 func stepsRunForward[T rev.Real](k *Steps[T]) error {
 	stepsCheck(k, nil, nil)
-	return stepsRun(*k, rev.Pass[Steps[T]]{})
+	return stepsRun(k, &rev.Pass[Steps[T]]{})
 }
 
 func stepsRunInverse[T rev.Real](k *Steps[T]) error {
 	stepsCheck(k, nil, nil)
-	return stepsRun(*k, rev.Pass[Steps[T]]{Back: true})
+	return stepsRun(k, &rev.Pass[Steps[T]]{Back: true})
 }
 
 func stepsRunAdjoint[T rev.Real](k, g *Steps[T]) error {
 	stepsCheck(k, g, nil)
-	return stepsRun(*k, rev.Pass[Steps[T]]{Back: true, Adjoint: true, G: *g})
+	return stepsRun(k, &rev.Pass[Steps[T]]{Back: true, Adjoint: true, G: *g})
 }
 
 func stepsRunTangent[T rev.Real](k, t *Steps[T]) error {
 	stepsCheck(k, nil, t)
-	return stepsRun(*k, rev.Pass[Steps[T]]{Tangent: true, T: *t})
+	return stepsRun(k, &rev.Pass[Steps[T]]{Tangent: true, T: *t})
 }
 
 func stepsRunAdjointTangent[T rev.Real](k, g, t, gt *Steps[T]) error {
 	rev.Check(k, g, t, gt)
-	return stepsRun(*k, rev.Pass[Steps[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+	return stepsRun(k, &rev.Pass[Steps[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
 }
 
 // stepsCheck is rev.Check for a pass without second derivatives.

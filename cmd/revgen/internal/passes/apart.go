@@ -13,7 +13,7 @@ import (
 // names it. Kernels of the library are named in many packages. Their mathematics therefore stands
 // in functions, such as
 //
-//	func dotRun[T rev.Number](k Dot[T], p rev.Pass[Dot[T]]) error
+//	func dotRun[T rev.Number](k *Dot[T], p *rev.Pass[Dot[T]]) error
 //
 // in place of the method Run, and the methods of Dot only call a function that is not generic:
 //
@@ -138,12 +138,8 @@ func (p *pkg) writeApart(k *kernel, check string, bilinear bool) (string, error)
 		}
 	}
 	pointer := func(x string) string { return "unsafe.Pointer(" + x + ")" }
-	run := k.function("Run") + "(*k, rev.Pass[%s]{%s})"
-	runChecked := k.function("Run") + "(*(*%s)(k), *(*rev.Pass[%[1]s])(g))"
-	if k.byPointer() {
-		run = k.function("Run") + "(k, &rev.Pass[%s]{%s})"
-		runChecked = k.function("Run") + "((*%s)(k), (*rev.Pass[%[1]s])(g))"
-	}
+	run := k.function("Run") + "(k, &rev.Pass[%s]{%s})"
+	runChecked := k.function("Run") + "((*%s)(k), (*rev.Pass[%[1]s])(g))"
 	const none = "nil, nil, nil"
 	var out, bodies, cases strings.Builder
 	addCases := func(pass, call string) {
@@ -192,12 +188,12 @@ func (p *pkg) writeApart(k *kernel, check string, bilinear bool) (string, error)
 	if d := p.funcs[k.function("RunChecked")]; d != nil {
 		call := k.function("CallChecked")
 		fmt.Fprintf(&out, "\n%sfunc (k %s) RunChecked(back bool) error { return %s(%s, unsafe.Pointer(&k), back) }\n", commented(k.docOf("RunChecked", d)), typ, call, k.apart.numbers)
-		out.WriteString(k.byNumbers(call, "is RunChecked", "k unsafe.Pointer, back bool", "error", d.Name.Name+"(*(*%s)(k), back)"))
+		out.WriteString(k.byNumbers(call, "is RunChecked", "k unsafe.Pointer, back bool", "error", d.Name.Name+"((*%s)(k), back)"))
 	}
 	if d := p.funcs[k.function("RunEach")]; d != nil {
 		call := k.function("CallEach")
 		fmt.Fprintf(&out, "\n%sfunc (k %s) RunEach(pass, second, secondPass any, n int) int { return %s(%s, unsafe.Pointer(&k), pass, second, secondPass, n) }\n", commented(k.docOf("RunEach", d)), typ, call, k.apart.numbers)
-		out.WriteString(k.byNumbers(call, "is RunEach", "k unsafe.Pointer, pass, second, secondPass any, n int", "int", d.Name.Name+"(*(*%s)(k), pass, second, secondPass, n)"))
+		out.WriteString(k.byNumbers(call, "is RunEach", "k unsafe.Pointer, pass, second, secondPass any, n int", "int", d.Name.Name+"((*%s)(k), pass, second, secondPass, n)"))
 	}
 	out.WriteString(check)
 	if bilinear {
@@ -208,15 +204,6 @@ func (p *pkg) writeApart(k *kernel, check string, bilinear bool) (string, error)
 		out.WriteString(text)
 	}
 	return out.String(), nil
-}
-
-// byPointer reports whether the function in place of Run takes pointers to the kernel and the pass.
-func (k *kernel) byPointer() bool {
-	if k.run == nil {
-		return false
-	}
-	_, ok := k.run.Type.Params.List[0].Type.(*ast.StarExpr)
-	return ok
 }
 
 // dispatcher returns a function that is not generic, with cases for all numbers.

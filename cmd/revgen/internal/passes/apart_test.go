@@ -23,7 +23,7 @@ type RBFSum[T rev.Float] struct {
 func rbfSumRun[T rev.Float](k *RBFSum[T], p *rev.Pass[RBFSum[T]]) error { return nil }
 
 // rbfSumRunChecked is RunChecked of RBFSum. It finds Out.
-func rbfSumRunChecked[T rev.Float](k RBFSum[T], back bool) error { return nil }
+func rbfSumRunChecked[T rev.Float](k *RBFSum[T], back bool) error { return nil }
 `
 
 // A kernel whose Run is a function gets methods that call functions over each type of numbers.

@@ -55,11 +55,9 @@ func (k *kernel) bilinear() (string, error) {
 	field, test := strings.NewReplacer(fields...), strings.NewReplacer(present...)
 	typ := k.instance(nil)
 	var out strings.Builder
-	kernel := "k" // a pointer to it
 	switch {
 	case k.apart != nil && k.run == nil:
-		kernel = "&k"
-		fmt.Fprintf(&out, "\nfunc %s%s(k %s, p rev.Pass[%[3]s]) error {\n", k.function("Run"), k.apart.params, typ)
+		fmt.Fprintf(&out, "\nfunc %s%s(k *%s, p *rev.Pass[%[3]s]) error {\n", k.function("Run"), k.apart.params, typ)
 		out.WriteString("sign, g, t, gt := p.Sign(), &p.G, &p.T, &p.GT\n")
 	case k.apart != nil:
 		fmt.Fprintf(&out, "\n// %s makes a pass, with the sign of %s.\nfunc %[1]s%[3]s(k *%s, sign int, g, t, gt *%[4]s) {\n", k.function("run"), k.function("Run"), k.apart.params, typ)
@@ -83,7 +81,7 @@ func (k *kernel) bilinear() (string, error) {
 		call = field.Replace(call)
 		if k.apart != nil {
 			method, args, _ := strings.Cut(call, "(")
-			call = k.function(method) + "(" + kernel + ", " + args
+			call = k.function(method) + "(k, " + args
 		} else {
 			call = "k." + call
 		}
