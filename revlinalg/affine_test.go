@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"fmt"
@@ -11,16 +11,17 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func affineSpec[T rev.Real](bias bool) revtest.Spec[Affine[T]] {
-	spec := revtest.Spec[Affine[T]]{
-		New: func(rnd *rand.Rand, size int) Affine[T] {
+func affineSpec[T rev.Real](bias bool) revtest.Spec[revlinalg.Affine[T]] {
+	spec := revtest.Spec[revlinalg.Affine[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.Affine[T] {
 			m, n := size, size+2
 			if bias && size > 0 {
 				m, n = n, m // at least two rows, as a B of no rows is none
 			}
-			k := Affine[T]{Y: kerneltest.Vector[T](rnd, m), W: kerneltest.Matrix[T](rnd, m, n), X: kerneltest.Vector[T](rnd, n)}
+			k := revlinalg.Affine[T]{Y: kerneltest.Vector[T](rnd, m), W: kerneltest.Matrix[T](rnd, m, n), X: kerneltest.Vector[T](rnd, n)}
 			if bias {
 				k.B = kerneltest.Vector[T](rnd, m)
 			}
@@ -55,7 +56,7 @@ func TestAffineValue(t *testing.T) {
 		want.MulVec(w, x)
 		want.AddVec(&want, b)
 		want.AddVec(&want, y)
-		k := NewAffine(y, w, x, b)
+		k := revlinalg.NewAffine(y, w, x, b)
 		k.Forward()
 		if !mat.EqualApprox(y, &want, 1e-12) {
 			t.Errorf("n=%d: got %v, want %v", n, y, want)
@@ -63,7 +64,7 @@ func TestAffineValue(t *testing.T) {
 
 		gy := mat.NewVecDense(m, kerneltest.Normals[float64](rnd, m, 1))
 		gw, gx, gb := mat.NewDense(m, n, nil), mat.NewVecDense(n, nil), mat.NewVecDense(m, nil)
-		k.Adjoint(NewAffine(gy, gw, gx, gb))
+		k.Adjoint(revlinalg.NewAffine(gy, gw, gx, gb))
 		var wantW mat.Dense
 		wantW.Outer(1, gy, x)
 		var wantX mat.VecDense

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"math/rand/v2"
@@ -9,10 +9,11 @@ import (
 	"revnum/fixed"
 	"revnum/internal/kerneltest"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
 func TestAxpy(t *testing.T) {
-	kerneltest.Kernels(t, revtest.Spec[Axpy[float32]]{}, revtest.Spec[Axpy[float64]]{}, revtest.Spec[Axpy[fixed.Q43]]{})
+	kerneltest.Kernels(t, revtest.Spec[revlinalg.Axpy[float32]]{}, revtest.Spec[revlinalg.Axpy[float64]]{}, revtest.Spec[revlinalg.Axpy[fixed.Q43]]{})
 }
 
 func TestAxpyValue(t *testing.T) {
@@ -22,7 +23,7 @@ func TestAxpyValue(t *testing.T) {
 	alpha := 1.5
 	var want mat.VecDense
 	want.AddScaledVec(y, alpha, x)
-	NewAxpy(y, &alpha, x).Forward()
+	revlinalg.NewAxpy(y, &alpha, x).Forward()
 	if !mat.EqualApprox(y, &want, 1e-15) {
 		t.Errorf("got %v, want %v", y, want)
 	}

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
 // definite returns a symmetric matrix with eigenvalues around 1 and above.
@@ -33,18 +34,18 @@ func definite[T rev.Float](rnd *rand.Rand, n int) rev.General[T] {
 	return a
 }
 
-func choleskySpec[T rev.Float]() revtest.Spec[Cholesky[T]] {
-	return revtest.Spec[Cholesky[T]]{
-		New: func(rnd *rand.Rand, size int) Cholesky[T] {
-			return Cholesky[T]{L: kerneltest.Matrix[T](rnd, size, size), A: definite[T](rnd, size)}
+func choleskySpec[T rev.Float]() revtest.Spec[revlinalg.Cholesky[T]] {
+	return revtest.Spec[revlinalg.Cholesky[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.Cholesky[T] {
+			return revlinalg.Cholesky[T]{L: kerneltest.Matrix[T](rnd, size, size), A: definite[T](rnd, size)}
 		},
 		Large:     150,
 		RoundTrip: 4,             // the sum may be larger than either
 		Masked:    []string{"A"}, // its lower triangle is not read
-		Failing: func(rnd *rand.Rand, size int) Cholesky[T] {
+		Failing: func(rnd *rand.Rand, size int) revlinalg.Cholesky[T] {
 			a := definite[T](rnd, size+1)
 			a.Row(size)[size] = -1
-			return Cholesky[T]{L: kerneltest.Matrix[T](rnd, size+1, size+1), A: a}
+			return revlinalg.Cholesky[T]{L: kerneltest.Matrix[T](rnd, size+1, size+1), A: a}
 		},
 	}
 }
@@ -75,7 +76,7 @@ func TestCholeskyValue(t *testing.T) {
 		var want mat.TriDense
 		c.LTo(&want)
 		got := mat.NewTriDense(n, mat.Lower, nil)
-		if err := NewCholesky(got, a).Forward(); err != nil {
+		if err := revlinalg.NewCholesky(got, a).Forward(); err != nil {
 			t.Fatal(err)
 		}
 		if !mat.EqualApprox(got, &want, 1e-13) {
@@ -97,7 +98,7 @@ func TestCholeskyResidual(t *testing.T) {
 			a.Row(i)[i] += 1e-10 * scale
 		}
 		l := rev.NewGeneral[float64](n, n, nil)
-		if err := (Cholesky[float64]{L: l, A: a}).Forward(); err != nil {
+		if err := (revlinalg.Cholesky[float64]{L: l, A: a}).Forward(); err != nil {
 			t.Fatal(err)
 		}
 		for i := range n {
@@ -116,7 +117,7 @@ func TestCholeskyResidual(t *testing.T) {
 
 func TestCholeskyNotDefinite(t *testing.T) {
 	a := rev.NewGeneral(3, 3, []float64{4, 2, 0, 2, 1, 0, 0, 0, 1})
-	err := Cholesky[float64]{L: rev.NewGeneral[float64](3, 3, nil), A: a}.Forward()
+	err := revlinalg.Cholesky[float64]{L: rev.NewGeneral[float64](3, 3, nil), A: a}.Forward()
 	var e *rev.NotPositiveDefiniteError
 	if !errors.As(err, &e) || e.Row != 1 || e.Value != 0 {
 		t.Errorf("got %v, want pivot 1 to be 0", err)
@@ -124,7 +125,7 @@ func TestCholeskyNotDefinite(t *testing.T) {
 	// Far down in a matrix of several blocks.
 	b := definite[float64](rand.New(rand.NewPCG(20, 2)), 100)
 	b.Row(77)[77] = -3
-	err = Cholesky[float64]{A: b}.Forward()
+	err = revlinalg.Cholesky[float64]{A: b}.Forward()
 	if !errors.As(err, &e) || e.Row != 77 || !(e.Value < -3) {
 		t.Errorf("got %v, want pivot 77 below -3", err)
 	}
@@ -139,7 +140,7 @@ func BenchmarkCholesky(b *testing.B) {
 		}
 		l, gl, ga := kerneltest.Matrix[float64](rnd, n, n), kerneltest.Matrix[float64](rnd, n, n), kerneltest.Matrix[float64](rnd, n, n)
 		for _, workers := range []int{1, 2} {
-			k := Cholesky[float64]{L: l, A: a, Workers: workers}
+			k := revlinalg.Cholesky[float64]{L: l, A: a, Workers: workers}
 			b.Run(fmt.Sprintf("Forward/n=%d/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {
 					_ = k.Forward()
@@ -148,7 +149,7 @@ func BenchmarkCholesky(b *testing.B) {
 			})
 			b.Run(fmt.Sprintf("Adjoint/n=%d/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {
-					_ = k.Adjoint(Cholesky[float64]{L: gl, A: ga})
+					_ = k.Adjoint(revlinalg.Cholesky[float64]{L: gl, A: ga})
 				}
 				kerneltest.ReportFlops(b, n*n*n)
 			})

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"errors"
@@ -15,55 +15,56 @@ import (
 	"revnum/internal/logstep/logtest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
 func TestComplexKernels(t *testing.T) {
 	free := []string{"X.N"}
 	t.Run("Dot", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[Dot[complex128]]{New: func(rnd *rand.Rand, n int) Dot[complex128] {
-			return Dot[complex128]{Out: new(complex128), X: kerneltest.Complexes(rnd, n), Y: kerneltest.Complexes(rnd, n)}
+		revtest.Kernel(t, revtest.Spec[revlinalg.Dot[complex128]]{New: func(rnd *rand.Rand, n int) revlinalg.Dot[complex128] {
+			return revlinalg.Dot[complex128]{Out: new(complex128), X: kerneltest.Complexes(rnd, n), Y: kerneltest.Complexes(rnd, n)}
 		}})
 	})
 	t.Run("Axpy", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[Axpy[complex128]]{New: func(rnd *rand.Rand, n int) Axpy[complex128] {
-			return Axpy[complex128]{Y: kerneltest.Complexes(rnd, n), Alpha: &kerneltest.Complexes(rnd, 1).Data[0], X: kerneltest.Complexes(rnd, n)}
+		revtest.Kernel(t, revtest.Spec[revlinalg.Axpy[complex128]]{New: func(rnd *rand.Rand, n int) revlinalg.Axpy[complex128] {
+			return revlinalg.Axpy[complex128]{Y: kerneltest.Complexes(rnd, n), Alpha: &kerneltest.Complexes(rnd, 1).Data[0], X: kerneltest.Complexes(rnd, n)}
 		}})
 	})
 	t.Run("Sum", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[Sum[complex128]]{Free: free, New: func(rnd *rand.Rand, n int) Sum[complex128] {
-			return Sum[complex128]{Out: new(complex128), X: kerneltest.Complexes(rnd, n)}
+		revtest.Kernel(t, revtest.Spec[revlinalg.Sum[complex128]]{Free: free, New: func(rnd *rand.Rand, n int) revlinalg.Sum[complex128] {
+			return revlinalg.Sum[complex128]{Out: new(complex128), X: kerneltest.Complexes(rnd, n)}
 		}})
 	})
 	t.Run("SumSquares", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[ComplexSumSquares]{Free: free, New: func(rnd *rand.Rand, n int) ComplexSumSquares {
-			return ComplexSumSquares{Out: new(float64), X: kerneltest.Complexes(rnd, n)}
+		revtest.Kernel(t, revtest.Spec[revlinalg.ComplexSumSquares]{Free: free, New: func(rnd *rand.Rand, n int) revlinalg.ComplexSumSquares {
+			return revlinalg.ComplexSumSquares{Out: new(float64), X: kerneltest.Complexes(rnd, n)}
 		}})
 	})
 	t.Run("Norm1", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[ComplexNorm1]{Free: free, New: func(rnd *rand.Rand, n int) ComplexNorm1 {
-			return ComplexNorm1{Out: new(float64), X: kerneltest.Complexes(rnd, n)}
+		revtest.Kernel(t, revtest.Spec[revlinalg.ComplexNorm1]{Free: free, New: func(rnd *rand.Rand, n int) revlinalg.ComplexNorm1 {
+			return revlinalg.ComplexNorm1{Out: new(float64), X: kerneltest.Complexes(rnd, n)}
 		}})
 	})
 	t.Run("Norm2", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[ComplexNorm2]{Free: free, New: func(rnd *rand.Rand, n int) ComplexNorm2 {
-			return ComplexNorm2{Out: new(float64), X: kerneltest.Complexes(rnd, n)}
+		revtest.Kernel(t, revtest.Spec[revlinalg.ComplexNorm2]{Free: free, New: func(rnd *rand.Rand, n int) revlinalg.ComplexNorm2 {
+			return revlinalg.ComplexNorm2{Out: new(float64), X: kerneltest.Complexes(rnd, n)}
 		}})
 	})
 	t.Run("Frobenius", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[ComplexFrobenius]{Free: []string{"A.Rows", "A.Cols"}, New: func(rnd *rand.Rand, n int) ComplexFrobenius {
-			return ComplexFrobenius{Out: new(float64), A: rev.NewGeneral(n, n+1, kerneltest.Complexes(rnd, n*(n+1)).Data)}
+		revtest.Kernel(t, revtest.Spec[revlinalg.ComplexFrobenius]{Free: []string{"A.Rows", "A.Cols"}, New: func(rnd *rand.Rand, n int) revlinalg.ComplexFrobenius {
+			return revlinalg.ComplexFrobenius{Out: new(float64), A: rev.NewGeneral(n, n+1, kerneltest.Complexes(rnd, n*(n+1)).Data)}
 		}})
 	})
 	t.Run("Abs", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[ComplexAbs]{New: func(rnd *rand.Rand, n int) ComplexAbs {
-			return ComplexAbs{Y: kerneltest.Vector[float64](rnd, n), X: kerneltest.Complexes(rnd, n)}
+		revtest.Kernel(t, revtest.Spec[revlinalg.ComplexAbs]{New: func(rnd *rand.Rand, n int) revlinalg.ComplexAbs {
+			return revlinalg.ComplexAbs{Y: kerneltest.Vector[float64](rnd, n), X: kerneltest.Complexes(rnd, n)}
 		}})
 	})
 	t.Run("Log", func(t *testing.T) {
-		spec := revtest.Spec[Log[complex128]]{New: func(rnd *rand.Rand, n int) Log[complex128] {
-			return Log[complex128]{Y: kerneltest.Complexes(rnd, n), X: kerneltest.Complexes(rnd, n)}
+		spec := revtest.Spec[revlinalg.Log[complex128]]{New: func(rnd *rand.Rand, n int) revlinalg.Log[complex128] {
+			return revlinalg.Log[complex128]{Y: kerneltest.Complexes(rnd, n), X: kerneltest.Complexes(rnd, n)}
 		}}
-		spec.Failing = func(rnd *rand.Rand, n int) Log[complex128] {
+		spec.Failing = func(rnd *rand.Rand, n int) revlinalg.Log[complex128] {
 			k := spec.New(rnd, n+1)
 			k.X.Data[n] = 0
 			return k
@@ -77,18 +78,18 @@ func TestComplexValue(t *testing.T) {
 	const n = 33
 	x, y := kerneltest.Complexes(rnd, n), kerneltest.Complexes(rnd, n)
 	var r, s complex128
-	Dot[complex128]{Out: &r, X: x, Y: y}.Forward()
+	revlinalg.Dot[complex128]{Out: &r, X: x, Y: y}.Forward()
 	if want := cblas128.Dotc(cblas128.Vector{N: n, Data: x.Data, Inc: 1}, cblas128.Vector{N: n, Data: y.Data, Inc: 1}); !(cmplx.Abs(r-want) <= 1e-13) {
 		t.Errorf("dot %v, want %v", r, want)
 	}
-	Sum[complex128]{Out: &s, X: x}.Forward()
+	revlinalg.Sum[complex128]{Out: &s, X: x}.Forward()
 	if want := cmplxs.Sum(x.Data); !(cmplx.Abs(s-want) <= 1e-13) {
 		t.Errorf("sum %v, want %v", s, want)
 	}
 	var norm1, norm2, squares float64
-	ComplexNorm1{Out: &norm1, X: x}.Forward()
-	ComplexNorm2{Out: &norm2, X: x}.Forward()
-	ComplexSumSquares{Out: &squares, X: x}.Forward()
+	revlinalg.ComplexNorm1{Out: &norm1, X: x}.Forward()
+	revlinalg.ComplexNorm2{Out: &norm2, X: x}.Forward()
+	revlinalg.ComplexSumSquares{Out: &squares, X: x}.Forward()
 	for _, c := range []struct{ got, want float64 }{
 		{norm1, cmplxs.Norm(x.Data, 1)}, {norm2, cmplxs.Norm(x.Data, 2)}, {squares, math.Pow(cmplxs.Norm(x.Data, 2), 2)},
 	} {
@@ -104,13 +105,13 @@ func TestComplexNorm2Storage(t *testing.T) {
 	gap := complex(math.NaN(), math.NaN())
 	dx := rev.Vector[complex128]{N: 3, Data: []complex128{1 - 1i, gap, 2 - 1i, gap, 3 - 1i}, Inc: 2}
 	var out, rate float64
-	ComplexNorm2{Out: &out, X: x}.Tangent(ComplexNorm2{Out: &rate, X: dx})
+	revlinalg.ComplexNorm2{Out: &out, X: x}.Tangent(revlinalg.ComplexNorm2{Out: &rate, X: dx})
 	if want := -8 / math.Sqrt(35); !(math.Abs(rate-want) <= 1e-15) {
 		t.Errorf("tangent %v, want %v", rate, want)
 	}
 	gx := rev.Vector[complex128]{N: 3, Data: []complex128{0, 7, 0, 7, 0}, Inc: 2}
 	one := 1.0
-	ComplexNorm2{Out: &out, X: x}.Adjoint(ComplexNorm2{Out: &one, X: gx})
+	revlinalg.ComplexNorm2{Out: &out, X: x}.Adjoint(revlinalg.ComplexNorm2{Out: &one, X: gx})
 	for i, z := range x.Data {
 		if want := z / complex(math.Sqrt(35), 0); !(cmplx.Abs(gx.Data[2*i]-want) <= 1e-15) {
 			t.Errorf("cotangent %d is %v, want %v", i, gx.Data[2*i], want)
@@ -133,10 +134,10 @@ func TestComplexAbsSpecial(t *testing.T) {
 	} {
 		var abs, norm float64
 		one, ga, gn := 1.0, complex128(0), complex128(0)
-		a := ComplexAbs{Y: rev.Vector[float64]{N: 1, Data: []float64{0}, Inc: 1}, X: rev.ViewSlice([]complex128{c.x})}
+		a := revlinalg.ComplexAbs{Y: rev.Vector[float64]{N: 1, Data: []float64{0}, Inc: 1}, X: rev.ViewSlice([]complex128{c.x})}
 		a.Forward()
 		abs = a.Y.Data[0]
-		k := ComplexNorm1{Out: &norm, X: a.X}
+		k := revlinalg.ComplexNorm1{Out: &norm, X: a.X}
 		k.Forward()
 		if !(math.Abs(abs-c.abs) <= 1e-15*c.abs) || norm != abs {
 			t.Errorf("|%v| is %v, %v, want %v", c.x, abs, norm, c.abs)
@@ -145,8 +146,8 @@ func TestComplexAbsSpecial(t *testing.T) {
 			return rev.Vector[complex128]{N: 1, Data: []complex128{*z}, Inc: 1}
 		}
 		va, vn := at(&ga), at(&gn)
-		a.Adjoint(ComplexAbs{Y: rev.ViewSlice([]float64{one}), X: va})
-		k.Adjoint(ComplexNorm1{Out: &one, X: vn})
+		a.Adjoint(revlinalg.ComplexAbs{Y: rev.ViewSlice([]float64{one}), X: va})
+		k.Adjoint(revlinalg.ComplexNorm1{Out: &one, X: vn})
 		if !(cmplx.Abs(va.Data[0]-c.g) <= 1e-15) || vn.Data[0] != va.Data[0] {
 			t.Errorf("gradient at %v is %v, %v, want %v", c.x, va.Data[0], vn.Data[0], c.g)
 		}
@@ -185,9 +186,9 @@ func TestComplexInstructionTable(t *testing.T) {
 				[2]complex128{complex(b*b/(r*r2), -a*b/(r*r2)), complex(-a*b/(r*r2), a*a/(r*r2))},
 				func(x, gx, dx, dgx rev.Vector[complex128]) float64 {
 					y, gy := rev.ViewSlice([]float64{0}), rev.ViewSlice([]float64{1})
-					ComplexAbs{Y: y, X: x}.Forward()
+					revlinalg.ComplexAbs{Y: y, X: x}.Forward()
 					v := y.Data[0]
-					ComplexAbs{Y: y, X: x}.AdjointTangent(ComplexAbs{Y: gy, X: gx}, ComplexAbs{X: dx}, ComplexAbs{X: dgx})
+					revlinalg.ComplexAbs{Y: y, X: x}.AdjointTangent(revlinalg.ComplexAbs{Y: gy, X: gx}, revlinalg.ComplexAbs{X: dx}, revlinalg.ComplexAbs{X: dgx})
 					return v
 				},
 			},
@@ -214,12 +215,12 @@ func TestComplexInstructionTable(t *testing.T) {
 func complexLogAlong(t *testing.T, gy complex128, x, gx, dx, dgx rev.Vector[complex128]) complex128 {
 	t.Helper()
 	y := rev.ViewSlice([]complex128{0})
-	k := Log[complex128]{Y: y, X: x}
+	k := revlinalg.Log[complex128]{Y: y, X: x}
 	if err := k.Forward(); err != nil {
 		t.Fatal(err)
 	}
 	v := y.Data[0]
-	if err := k.AdjointTangent(Log[complex128]{Y: rev.ViewSlice([]complex128{gy}), X: gx}, Log[complex128]{X: dx}, Log[complex128]{X: dgx}); err != nil {
+	if err := k.AdjointTangent(revlinalg.Log[complex128]{Y: rev.ViewSlice([]complex128{gy}), X: gx}, revlinalg.Log[complex128]{X: dx}, revlinalg.Log[complex128]{X: dgx}); err != nil {
 		t.Fatal(err)
 	}
 	return v
@@ -238,13 +239,13 @@ func TestComplexBounds(t *testing.T) {
 		a, b := logtest.Exact(real(x)), logtest.Exact(imag(x))
 		r := new(big.Float).Sqrt(a.Add(a.Mul(a, a), b.Mul(b, b)))
 		y, z := rev.ViewSlice([]float64{0}), rev.ViewSlice([]complex128{0})
-		ComplexAbs{Y: y, X: rev.ViewSlice([]complex128{x})}.Forward()
+		revlinalg.ComplexAbs{Y: y, X: rev.ViewSlice([]complex128{x})}.Forward()
 		abs := y.Data[0]
 		quotient, _ := new(big.Float).Quo(new(big.Float).Sub(logtest.Exact(abs), r), r).Float64()
 		if !(math.Abs(quotient) <= 2*eps) {
 			t.Fatalf("|%v| is %v, of the relative error %.3g", x, abs, quotient)
 		}
-		if err := (Log[complex128]{Y: z, X: rev.ViewSlice([]complex128{x})}).Forward(); err != nil {
+		if err := (revlinalg.Log[complex128]{Y: z, X: rev.ViewSlice([]complex128{x})}).Forward(); err != nil {
 			t.Fatal(err)
 		}
 		// log r = log abs + log(1 - quotient), up to the rounding of math.Log.
@@ -268,7 +269,7 @@ func TestComplexLogRange(t *testing.T) {
 		{complex(0, 0x1p-1030), -1030},
 	} {
 		y := rev.ViewSlice([]complex128{0})
-		if err := (Log[complex128]{Y: y, X: rev.ViewSlice([]complex128{c.x})}).Forward(); err != nil {
+		if err := (revlinalg.Log[complex128]{Y: y, X: rev.ViewSlice([]complex128{c.x})}).Forward(); err != nil {
 			t.Fatal(err)
 		}
 		want := c.log2 * math.Ln2
@@ -279,7 +280,7 @@ func TestComplexLogRange(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, x := range []complex128{complex(inf, 1), complex(-inf, inf), complex(1, -inf), complex(nan, inf), complex(nan, 1), 1, -2i} {
 		y := rev.ViewSlice([]complex128{0})
-		if err := (Log[complex128]{Y: y, X: rev.ViewSlice([]complex128{x})}).Forward(); err != nil {
+		if err := (revlinalg.Log[complex128]{Y: y, X: rev.ViewSlice([]complex128{x})}).Forward(); err != nil {
 			t.Fatal(err)
 		}
 		same := func(x, y float64) bool { return x == y || x != x && y != y }
@@ -311,11 +312,11 @@ func TestComplexSpecial(t *testing.T) {
 			abs := cmplx.Abs(z)
 
 			y, gx := rev.ViewSlice([]float64{0}), rev.ViewSlice([]complex128{0})
-			ComplexAbs{Y: y, X: x}.Forward()
+			revlinalg.ComplexAbs{Y: y, X: x}.Forward()
 			var norm1, norm2, squares float64
-			ComplexNorm1{Out: &norm1, X: x}.Forward()
-			ComplexNorm2{Out: &norm2, X: x}.Forward()
-			ComplexSumSquares{Out: &squares, X: x}.Forward()
+			revlinalg.ComplexNorm1{Out: &norm1, X: x}.Forward()
+			revlinalg.ComplexNorm2{Out: &norm2, X: x}.Forward()
+			revlinalg.ComplexSumSquares{Out: &squares, X: x}.Forward()
 			if !near(y.Data[0], abs, eps) || !near(norm1, y.Data[0], 0) {
 				t.Errorf("|%v| is %v, %v, want %v", z, y.Data[0], norm1, abs)
 			}
@@ -330,7 +331,7 @@ func TestComplexSpecial(t *testing.T) {
 				t.Errorf("sum of squares of %v is %v, want %v", z, squares, want)
 			}
 
-			ComplexAbs{X: x}.Adjoint(ComplexAbs{Y: rev.ViewSlice([]float64{1}), X: gx})
+			revlinalg.ComplexAbs{X: x}.Adjoint(revlinalg.ComplexAbs{Y: rev.ViewSlice([]float64{1}), X: gx})
 			u := cmplx.Rect(1, cmplx.Phase(z))
 			if z == 0 {
 				u = 0
@@ -340,7 +341,7 @@ func TestComplexSpecial(t *testing.T) {
 			}
 
 			l := rev.ViewSlice([]complex128{0})
-			err := Log[complex128]{Y: l, X: x}.Forward()
+			err := revlinalg.Log[complex128]{Y: l, X: x}.Forward()
 			if z == 0 {
 				var domain *rev.DomainError
 				if !errors.As(err, &domain) || l.Data[0] != 0 {
@@ -362,7 +363,7 @@ func TestComplexSpecial(t *testing.T) {
 
 			for _, w := range []complex128{1, 2 - 3i, complex(0, inf), z} {
 				var r complex128
-				Dot[complex128]{Out: &r, X: x, Y: rev.ViewSlice([]complex128{w})}.Forward()
+				revlinalg.Dot[complex128]{Out: &r, X: x, Y: rev.ViewSlice([]complex128{w})}.Forward()
 				if want := complex(float64(re*real(w))+float64(im*imag(w)), float64(re*imag(w))-float64(im*real(w))); !nearComplex(r, want, 2*eps) {
 					t.Errorf("dot of %v and %v is %v, want %v", z, w, r, want)
 				}

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"math/rand/v2"
@@ -10,16 +10,17 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
 func TestCross(t *testing.T) {
-	kerneltest.Kernels(t, revtest.Spec[Cross[float32]]{}, revtest.Spec[Cross[float64]]{}, revtest.Spec[Cross[fixed.Q43]]{})
+	kerneltest.Kernels(t, revtest.Spec[revlinalg.Cross[float32]]{}, revtest.Spec[revlinalg.Cross[float64]]{}, revtest.Spec[revlinalg.Cross[fixed.Q43]]{})
 }
 
 // TestCrossValue compares with gonum, within the rounding of two products and a difference.
 func TestCrossValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	k := Cross[float64]{Z: rev.NewGeneral[float64](20, 3, nil), X: kerneltest.Matrix[float64](rnd, 20, 3), Y: kerneltest.Matrix[float64](rnd, 20, 3)}
+	k := revlinalg.Cross[float64]{Z: rev.NewGeneral[float64](20, 3, nil), X: kerneltest.Matrix[float64](rnd, 20, 3), Y: kerneltest.Matrix[float64](rnd, 20, 3)}
 	k.Forward()
 	vec := func(v []float64) r3.Vec { return r3.Vec{X: v[0], Y: v[1], Z: v[2]} }
 	for i := range k.Z.Rows {

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"math"
@@ -13,10 +13,13 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func cumSumSpec[T rev.Number](draw func(rnd *rand.Rand, n int) rev.Vector[T]) revtest.Spec[CumSum[T]] {
-	return revtest.Spec[CumSum[T]]{New: func(rnd *rand.Rand, n int) CumSum[T] { return CumSum[T]{Y: draw(rnd, n), X: draw(rnd, n)} }}
+func cumSumSpec[T rev.Number](draw func(rnd *rand.Rand, n int) rev.Vector[T]) revtest.Spec[revlinalg.CumSum[T]] {
+	return revtest.Spec[revlinalg.CumSum[T]]{New: func(rnd *rand.Rand, n int) revlinalg.CumSum[T] {
+		return revlinalg.CumSum[T]{Y: draw(rnd, n), X: draw(rnd, n)}
+	}}
 }
 
 func TestCumSum(t *testing.T) {
@@ -42,14 +45,14 @@ func TestCumSumValue(t *testing.T) {
 		}
 		for _, inc := range []int{1, 3} {
 			y, gx := rev.Vector[float64]{Data: make([]float64, inc*n), N: n, Inc: inc}, rev.Vector[float64]{Data: make([]float64, inc*n), N: n, Inc: inc}
-			k := CumSum[float64]{Y: y, X: rev.ViewSlice(x)}
+			k := revlinalg.CumSum[float64]{Y: y, X: rev.ViewSlice(x)}
 			k.Forward()
 			for i := range n {
 				if y.Data[i*inc] != want[i] {
 					t.Fatalf("sum %d of %v is %v, want %v", i, x, y.Data[i*inc], want[i])
 				}
 			}
-			k.Adjoint(CumSum[float64]{Y: rev.ViewSlice(slices.Clone(x)), X: gx})
+			k.Adjoint(revlinalg.CumSum[float64]{Y: rev.ViewSlice(slices.Clone(x)), X: gx})
 			for i := range n {
 				if gx.Data[i*inc] != back[i] || y.Data[i*inc] != 0 {
 					t.Fatalf("gradient %d of %v is %v, want %v; y is %v", i, x, gx.Data[i*inc], back[i], y.Data[i*inc])
@@ -59,7 +62,7 @@ func TestCumSumValue(t *testing.T) {
 	}
 	const n = 5000
 	x, y := kerneltest.Vector[float64](rnd, n), rev.ViewSlice(make([]float64, n))
-	CumSum[float64]{Y: y, X: x}.Forward()
+	revlinalg.CumSum[float64]{Y: y, X: x}.Forward()
 	sum, magnitudes := new(big.Float).SetPrec(200), 0.0
 	for i, v := range x.Data {
 		sum.Add(sum, big.NewFloat(v))

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"fmt"
@@ -11,16 +11,17 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func detSpec[T rev.Float]() revtest.Spec[Det[T]] {
-	return revtest.Spec[Det[T]]{
-		New: func(rnd *rand.Rand, size int) Det[T] {
+func detSpec[T rev.Float]() revtest.Spec[revlinalg.Det[T]] {
+	return revtest.Spec[revlinalg.Det[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.Det[T] {
 			a := regular[T](rnd, size)
 			for i := range a.Data {
 				a.Data[i] /= 3 // a determinant of about 1
 			}
-			return Det[T]{Out: new(T), A: a}
+			return revlinalg.Det[T]{Out: new(T), A: a}
 		},
 		Large:      150,
 		Magnitudes: [2]float64{0.5, 2}, // of which it is the power n
@@ -35,7 +36,7 @@ func TestDet(t *testing.T) {
 	for rank := range 3 {
 		t.Run(fmt.Sprintf("rank %d below n", 1+rank), func(t *testing.T) {
 			spec := detSpec[float64]()
-			spec.New = func(rnd *rand.Rand, size int) Det[float64] {
+			spec.New = func(rnd *rand.Rand, size int) revlinalg.Det[float64] {
 				k := detSpec[float64]().New(rnd, size)
 				for i := range min(1+rank, size) {
 					copy(k.A.Row(i), k.A.Row(size-1))
@@ -120,13 +121,13 @@ func TestDetCofactors(t *testing.T) {
 			}
 			out, gout := 0., 1.
 			ga := rev.NewGeneral[float64](n, n, nil)
-			k := Det[float64]{Out: &out, A: a}
+			k := revlinalg.Det[float64]{Out: &out, A: a}
 			k.Forward()
 			want, _ := bigDet(rowsOf(a)).Float64()
 			if !(math.Abs(out-want) <= 1e-13) {
 				t.Errorf("n=%d, gap %g: %v, want %v", n, gap, out, want)
 			}
-			k.Adjoint(Det[float64]{Out: &gout, A: ga})
+			k.Adjoint(revlinalg.Det[float64]{Out: &gout, A: ga})
 			for i := range n {
 				for j := range n {
 					want, _ := bigCofactor(rowsOf(a), i, j).Float64()
@@ -150,7 +151,7 @@ func TestDetOfRank(t *testing.T) {
 	}
 	one := 1.0
 	g := rev.NewGeneral[float64](n, n, nil)
-	Det[float64]{Out: new(float64), A: a}.Adjoint(Det[float64]{Out: &one, A: g})
+	revlinalg.Det[float64]{Out: new(float64), A: a}.Adjoint(revlinalg.Det[float64]{Out: &one, A: g})
 	if i := slices.IndexFunc(g.Data, func(x float64) bool { return x != 0 }); i >= 0 {
 		t.Errorf("cofactor %d is %g, want 0", i, g.Data[i])
 	}
@@ -175,12 +176,12 @@ func TestDetScale(t *testing.T) {
 		}
 		out, gout := 0., 1.
 		ga := rev.NewGeneral[float64](n, n, nil)
-		k := Det[float64]{Out: &out, A: a}
+		k := revlinalg.Det[float64]{Out: &out, A: a}
 		k.Forward()
 		if !kerneltest.Near(out, c.det, 1e-14) && out != c.det {
 			t.Errorf("%v: got %v, want %v", c.diagonal, out, c.det)
 		}
-		k.Adjoint(Det[float64]{Out: &gout, A: ga})
+		k.Adjoint(revlinalg.Det[float64]{Out: &gout, A: ga})
 		for i, want := range c.gradient {
 			if got := ga.Row(i)[i]; !kerneltest.Near(got, want, 1e-14) && got != want {
 				t.Errorf("%v: gradient %v of element %d, want %v", c.diagonal, got, i, want)
@@ -208,7 +209,7 @@ func TestDetCofactorTangents(t *testing.T) {
 			}
 			one := 1.0
 			ga, dga := rev.NewGeneral[float64](n, n, nil), rev.NewGeneral[float64](n, n, nil)
-			Det[float64]{A: a}.AdjointTangent(Det[float64]{Out: &one, A: ga}, Det[float64]{A: da}, Det[float64]{A: dga})
+			revlinalg.Det[float64]{A: a}.AdjointTangent(revlinalg.Det[float64]{Out: &one, A: ga}, revlinalg.Det[float64]{A: da}, revlinalg.Det[float64]{A: dga})
 			for i := range n {
 				for j := range n {
 					sum, magnitude := new(big.Rat), 0.0
@@ -243,13 +244,13 @@ func TestDetSubnormal(t *testing.T) {
 	})
 	da := rev.NewGeneral(2, 2, []float64{0, 3, 0, 5})
 	out, one, rate := 0., 1., 0.
-	k := Det[float64]{Out: &out, A: a}
-	k.Tangent(Det[float64]{Out: &rate, A: da})
+	k := revlinalg.Det[float64]{Out: &out, A: a}
+	k.Tangent(revlinalg.Det[float64]{Out: &rate, A: da})
 	if out != 0x5p-1060 || rate != 0x1p-1058*3 {
 		t.Errorf("value %g and tangent %g, want %g and %g", out, rate, 0x5p-1060, 0x3p-1058)
 	}
 	ga, dga := rev.NewGeneral[float64](2, 2, nil), rev.NewGeneral[float64](2, 2, nil)
-	k.AdjointTangent(Det[float64]{Out: &one, A: ga}, Det[float64]{A: da}, Det[float64]{A: dga})
+	k.AdjointTangent(revlinalg.Det[float64]{Out: &one, A: ga}, revlinalg.Det[float64]{A: da}, revlinalg.Det[float64]{A: dga})
 	for i := range 4 {
 		want := []float64{2, -0x1p-1060, -1, 0x3p-1060}[i]
 		if got := ga.Data[i]; !kerneltest.Near(got, want, 1e-15) {

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"fmt"
@@ -12,16 +12,17 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func detMinorsSpec[T rev.Real]() revtest.Spec[DetMinors[T]] {
-	return revtest.Spec[DetMinors[T]]{
-		New: func(rnd *rand.Rand, size int) DetMinors[T] {
+func detMinorsSpec[T rev.Real]() revtest.Spec[revlinalg.DetMinors[T]] {
+	return revtest.Spec[revlinalg.DetMinors[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.DetMinors[T] {
 			a := kerneltest.Matrix[T](rnd, size, size)
 			for i := range size {
 				a.Row(i)[i] += fixed.Of[T](1)
 			}
-			return DetMinors[T]{Out: new(T), A: a}
+			return revlinalg.DetMinors[T]{Out: new(T), A: a}
 		},
 		Sizes:     []int{0, 1, 2, 3, 5, 6},
 		RoundTrip: 4, // the sum may be larger than either
@@ -47,12 +48,12 @@ func TestDetMinorsValue(t *testing.T) {
 			}
 			out, gout := 0., 1.
 			ga := rev.NewGeneral[float64](n, n, nil)
-			k := DetMinors[float64]{Out: &out, A: a}
+			k := revlinalg.DetMinors[float64]{Out: &out, A: a}
 			k.Forward()
 			if want, _ := bigDet(rowsOf(a)).Float64(); !(math.Abs(out-want) <= 1e-12) {
 				t.Errorf("n=%d, rank %d: %v, want %v", n, rank, out, want)
 			}
-			k.Adjoint(DetMinors[float64]{Out: &gout, A: ga})
+			k.Adjoint(revlinalg.DetMinors[float64]{Out: &gout, A: ga})
 			for i := range n {
 				for j := range n {
 					want, _ := bigCofactor(rowsOf(a), i, j).Float64()
@@ -68,10 +69,10 @@ func TestDetMinorsValue(t *testing.T) {
 	var out, want float64
 	gout := 1.
 	ga, gwant := rev.NewGeneral[float64](n, n, nil), rev.NewGeneral[float64](n, n, nil)
-	DetMinors[float64]{Out: &out, A: a}.Forward()
-	Det[float64]{Out: &want, A: a}.Forward()
-	DetMinors[float64]{A: a}.Adjoint(DetMinors[float64]{Out: &gout, A: ga})
-	Det[float64]{A: a}.Adjoint(Det[float64]{Out: &gout, A: gwant})
+	revlinalg.DetMinors[float64]{Out: &out, A: a}.Forward()
+	revlinalg.Det[float64]{Out: &want, A: a}.Forward()
+	revlinalg.DetMinors[float64]{A: a}.Adjoint(revlinalg.DetMinors[float64]{Out: &gout, A: ga})
+	revlinalg.Det[float64]{A: a}.Adjoint(revlinalg.Det[float64]{Out: &gout, A: gwant})
 	if !kerneltest.Near(out, want, 1e-10) || !mat.EqualApprox(mat.NewDense(n, n, ga.Data), mat.NewDense(n, n, gwant.Data), 1e-9*math.Abs(want)) {
 		t.Errorf("minors give %v, elimination %v", out, want)
 	}
@@ -83,8 +84,8 @@ func BenchmarkDet(b *testing.B) {
 		a := rev.NewGeneral(n, n, kerneltest.Normals[float64](rnd, n*n, 1))
 		ga := rev.NewGeneral[float64](n, n, nil)
 		out, gout := 0., 1.
-		minors := DetMinors[float64]{Out: &out, A: a}
-		lu := Det[float64]{Out: &out, A: a}
+		minors := revlinalg.DetMinors[float64]{Out: &out, A: a}
+		lu := revlinalg.Det[float64]{Out: &out, A: a}
 		b.Run(fmt.Sprintf("minors/Forward/n=%d", n), func(b *testing.B) {
 			for b.Loop() {
 				minors.Forward()
@@ -92,7 +93,7 @@ func BenchmarkDet(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("minors/Adjoint/n=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				minors.Adjoint(DetMinors[float64]{Out: &gout, A: ga})
+				minors.Adjoint(revlinalg.DetMinors[float64]{Out: &gout, A: ga})
 			}
 		})
 		b.Run(fmt.Sprintf("elimination/Forward/n=%d", n), func(b *testing.B) {
@@ -102,7 +103,7 @@ func BenchmarkDet(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("elimination/Adjoint/n=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				lu.Adjoint(Det[float64]{Out: &gout, A: ga})
+				lu.Adjoint(revlinalg.Det[float64]{Out: &gout, A: ga})
 			}
 		})
 	}

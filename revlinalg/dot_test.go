@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"fmt"
@@ -12,11 +12,12 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
 func TestDot(t *testing.T) {
 	const large = 1 << 15
-	kerneltest.Kernels(t, revtest.Spec[Dot[float32]]{Large: large}, revtest.Spec[Dot[float64]]{Large: large}, revtest.Spec[Dot[fixed.Q43]]{Large: large})
+	kerneltest.Kernels(t, revtest.Spec[revlinalg.Dot[float32]]{Large: large}, revtest.Spec[revlinalg.Dot[float64]]{Large: large}, revtest.Spec[revlinalg.Dot[fixed.Q43]]{Large: large})
 }
 
 func TestDotValue(t *testing.T) {
@@ -24,7 +25,7 @@ func TestDotValue(t *testing.T) {
 	m := mat.NewDense(50, 3, kerneltest.Normals[float64](rnd, 150, 1))
 	x, y := m.ColView(0).(*mat.VecDense), m.ColView(2).(*mat.VecDense)
 	r := 1.0
-	NewDot(&r, x, y).Forward()
+	revlinalg.NewDot(&r, x, y).Forward()
 	if want := 1 + mat.Dot(x, y); !(math.Abs(r-want) <= 1e-13) {
 		t.Errorf("got %v, want %v", r, want)
 	}
@@ -42,8 +43,8 @@ func TestDotFixedGaps(t *testing.T) {
 		wide[3*i] = x[i]
 	}
 	var a, b fixed.Q43
-	Dot[fixed.Q43]{Out: &a, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}.Forward()
-	Dot[fixed.Q43]{Out: &b, X: rev.Vector[fixed.Q43]{N: n, Data: wide, Inc: 3}, Y: rev.ViewSlice(y)}.Forward()
+	revlinalg.Dot[fixed.Q43]{Out: &a, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}.Forward()
+	revlinalg.Dot[fixed.Q43]{Out: &b, X: rev.Vector[fixed.Q43]{N: n, Data: wide, Inc: 3}, Y: rev.ViewSlice(y)}.Forward()
 	if a != b {
 		t.Errorf("%v with gaps, %v without", b, a)
 	}
@@ -55,8 +56,8 @@ func BenchmarkDot(b *testing.B) {
 		x, y := kerneltest.Normals[float64](rnd, n, 1), kerneltest.Normals[float64](rnd, n, 1)
 		gx, gy := kerneltest.Normals[float64](rnd, n, 1), kerneltest.Normals[float64](rnd, n, 1)
 		r, gr := 0.0, 1.0
-		k := Dot[float64]{Out: &r, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
-		g := Dot[float64]{Out: &gr, X: rev.ViewSlice(gx), Y: rev.ViewSlice(gy)}
+		k := revlinalg.Dot[float64]{Out: &r, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
+		g := revlinalg.Dot[float64]{Out: &gr, X: rev.ViewSlice(gx), Y: rev.ViewSlice(gy)}
 		b.Run(fmt.Sprintf("Forward/n=%d", n), func(b *testing.B) {
 			for b.Loop() {
 				k.Forward()

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"fmt"
@@ -12,12 +12,13 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func expmSpec[T rev.Float]() revtest.Spec[Expm[T]] {
-	return revtest.Spec[Expm[T]]{
-		New: func(rnd *rand.Rand, size int) Expm[T] {
-			return Expm[T]{Y: kerneltest.Matrix[T](rnd, size, size), A: rev.NewGeneral(size, size, kerneltest.Normals[T](rnd, size*size, 1/math.Sqrt(float64(size+1))))}
+func expmSpec[T rev.Float]() revtest.Spec[revlinalg.Expm[T]] {
+	return revtest.Spec[revlinalg.Expm[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.Expm[T] {
+			return revlinalg.Expm[T]{Y: kerneltest.Matrix[T](rnd, size, size), A: rev.NewGeneral(size, size, kerneltest.Normals[T](rnd, size*size, 1/math.Sqrt(float64(size+1))))}
 		},
 		Large:      100,
 		RoundTrip:  8, // exp(A) is larger than Y
@@ -36,7 +37,7 @@ func TestExpmValues(t *testing.T) {
 	a, gy := square(1, -2, 3, 4, 0.5, -1, -3, 2, 2), square(1, 0.5, -1, 2, -0.25, 3, 0, 1, -2)
 	da := square(0.5, 1, -1, 2, -2, 0.25, 1, 3, -0.5)
 	y, ga, gta, zero := square(make([]float64, 9)...), square(make([]float64, 9)...), square(make([]float64, 9)...), square(make([]float64, 9)...)
-	NewExpm(y, a).Forward()
+	revlinalg.NewExpm(y, a).Forward()
 	near := func(what string, got *mat.Dense, want ...float64) {
 		t.Helper()
 		for i, v := range got.RawMatrix().Data {
@@ -48,8 +49,8 @@ func TestExpmValues(t *testing.T) {
 	near("exp", y, 0.1957996657967932417708842641592510901793, 3.478855251780171737631180943196134429936, 1.830684667458514969364132329256661002077,
 		-0.1361290082744345309292292308591759756972, 3.566760027013336122434161473653752088528, 5.377604423375903972459927887882383419862,
 		2.71703632939875766019128944109873425404, 2.887954143820009943746409535301418928628, 3.231479086606843633988486651434348894134)
-	k := NewExpm(y, a)
-	k.AdjointTangent(NewExpm(gy, ga), NewExpm(zero, da), NewExpm(square(make([]float64, 9)...), gta))
+	k := revlinalg.NewExpm(y, a)
+	k.AdjointTangent(revlinalg.NewExpm(gy, ga), revlinalg.NewExpm(zero, da), revlinalg.NewExpm(square(make([]float64, 9)...), gta))
 	near("gradient", ga, 3.6073727227535977, 7.532062559305936, 2.9757276740374454,
 		0.9260435029444599, 5.773427607215346, 1.6506878738356872, 3.3407056944192703, 2.942218886342644, 2.117603511691243)
 	near("its tangent", gta, 8.835149848465676, 7.852598035549297, 10.266953995368352,
@@ -71,7 +72,7 @@ func TestExpmBound(t *testing.T) {
 				}
 				want.Set(i, i, want.At(i, i)+1)
 			}
-			NewExpm(y, a).Forward()
+			revlinalg.NewExpm(y, a).Forward()
 			y.Sub(y, want)
 			if got, bound := mat.Norm(y, 1), 30*float64(n)*0x1p-52*(1+c)*math.Exp(c); !(got <= bound) {
 				t.Errorf("n = %d, norm %v: the error is %v, want %v", n, c, got, bound)
@@ -86,8 +87,8 @@ func TestExpmBound(t *testing.T) {
 			var minus, product mat.Dense
 			minus.Scale(-1, a)
 			up, down := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
-			NewExpm(up, a).Forward()
-			NewExpm(down, &minus).Forward()
+			revlinalg.NewExpm(up, a).Forward()
+			revlinalg.NewExpm(down, &minus).Forward()
 			product.Mul(up, down)
 			for i := range n {
 				product.Set(i, i, product.At(i, i)-1)
@@ -100,13 +101,13 @@ func TestExpmBound(t *testing.T) {
 	}
 	// [0 x; 0 0] is its own derivative in x, and its square is 0.
 	y := mat.NewDense(2, 2, nil)
-	NewExpm(y, mat.NewDense(2, 2, []float64{0, 1e9, 0, 0})).Forward()
+	revlinalg.NewExpm(y, mat.NewDense(2, 2, []float64{0, 1e9, 0, 0})).Forward()
 	if !mat.EqualApprox(y, mat.NewDense(2, 2, []float64{1, 1e9, 0, 1}), 1e-15) {
 		t.Errorf("the exponential of a nilpotent matrix is %v", mat.Formatted(y))
 	}
 	// The power of two that such a matrix is scaled by is subnormal.
 	y.Zero()
-	NewExpm(y, mat.NewDense(2, 2, []float64{0, 0x1.4p1022, 0, -0x1p1022})).Forward()
+	revlinalg.NewExpm(y, mat.NewDense(2, 2, []float64{0, 0x1.4p1022, 0, -0x1p1022})).Forward()
 	if !mat.EqualApprox(y, mat.NewDense(2, 2, []float64{1, 1.25, 0, 0}), 1e-10) {
 		t.Errorf("the exponential of a large matrix is %v", mat.Formatted(y))
 	}
@@ -128,15 +129,15 @@ func TestExpmNotFinite(t *testing.T) {
 				a, y, ga := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
 				a.Set(0, at, v)
 				what := fmt.Sprintf("n = %d, %v at (0, %d)", n, v, at)
-				NewExpm(y, a).Forward()
+				revlinalg.NewExpm(y, a).Forward()
 				check(what, y)
-				NewExpm(y, a).Adjoint(NewExpm(mat.NewDense(n, n, nil), ga))
+				revlinalg.NewExpm(y, a).Adjoint(revlinalg.NewExpm(mat.NewDense(n, n, nil), ga))
 				check(what+", gradient", ga)
 
 				// Without a cotangent of Y there is nothing to add.
 				ga.Zero()
-				NewExpm(y, a).AdjointTangent(NewExpm(nil, ga), NewExpm(mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)),
-					NewExpm(mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)))
+				revlinalg.NewExpm(y, a).AdjointTangent(revlinalg.NewExpm(nil, ga), revlinalg.NewExpm(mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)),
+					revlinalg.NewExpm(mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)))
 				if mat.Norm(ga, 1) != 0 {
 					t.Errorf("%s: without a cotangent the gradient is %v", what, ga.RawMatrix().Data)
 				}
@@ -144,7 +145,7 @@ func TestExpmNotFinite(t *testing.T) {
 		}
 	}
 	y := mat.NewDense(2, 2, nil)
-	NewExpm(y, mat.NewDense(2, 2, []float64{math.MaxFloat64, 1, 1, math.MaxFloat64})).Forward()
+	revlinalg.NewExpm(y, mat.NewDense(2, 2, []float64{math.MaxFloat64, 1, 1, math.MaxFloat64})).Forward()
 	check("overflow", y)
 }
 

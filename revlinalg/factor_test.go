@@ -1,11 +1,13 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -13,6 +15,7 @@ import (
 	"revnum/internal/long"
 	"revnum/internal/parallel"
 	"revnum/rev"
+	"revnum/revlinalg"
 )
 
 // The kernels of factorisations have the same bits for any number of workers, also
@@ -25,8 +28,8 @@ func TestFactorWorkers(t *testing.T) {
 func testFactorWorkers[T rev.Float](t *testing.T, n int) {
 	for name, run := range map[string]func(rnd *rand.Rand, workers int) []rev.General[T]{
 		"Cholesky": func(rnd *rand.Rand, workers int) []rev.General[T] {
-			k := Cholesky[T]{L: kerneltest.Matrix[T](rnd, n, n), A: definite[T](rnd, n), Workers: workers}
-			g := Cholesky[T]{L: kerneltest.Matrix[T](rnd, n, n), A: kerneltest.Matrix[T](rnd, n, n)}
+			k := revlinalg.Cholesky[T]{L: kerneltest.Matrix[T](rnd, n, n), A: definite[T](rnd, n), Workers: workers}
+			g := revlinalg.Cholesky[T]{L: kerneltest.Matrix[T](rnd, n, n), A: kerneltest.Matrix[T](rnd, n, n)}
 			if err := k.Adjoint(g); err != nil {
 				t.Fatal(err)
 			}
@@ -34,15 +37,15 @@ func testFactorWorkers[T rev.Float](t *testing.T, n int) {
 		},
 		"Solve": func(rnd *rand.Rand, workers int) []rev.General[T] {
 			random := func() rev.General[T] { return kerneltest.Matrix[T](rnd, n, 201) }
-			k := Solve[T]{X: random(), A: regular[T](rnd, n), B: random(), Workers: workers}
-			g := Solve[T]{X: random(), A: kerneltest.Matrix[T](rnd, n, n), B: random()}
+			k := revlinalg.Solve[T]{X: random(), A: regular[T](rnd, n), B: random(), Workers: workers}
+			g := revlinalg.Solve[T]{X: random(), A: kerneltest.Matrix[T](rnd, n, n), B: random()}
 			if err := k.Adjoint(g); err != nil {
 				t.Fatal(err)
 			}
 			return []rev.General[T]{k.X, g.A, g.B}
 		},
 		"Inv": func(rnd *rand.Rand, workers int) []rev.General[T] {
-			k := Inv[T]{B: kerneltest.Matrix[T](rnd, n, n), A: regular[T](rnd, n), Workers: workers}
+			k := revlinalg.Inv[T]{B: kerneltest.Matrix[T](rnd, n, n), A: regular[T](rnd, n), Workers: workers}
 			if err := k.Forward(); err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +71,7 @@ func TestCholeskyFailsLate(t *testing.T) {
 		a := definite[float64](rnd, n)
 		a.Row(at)[at] = -1
 		for _, workers := range []int{1, 2, 7} {
-			err := Cholesky[float64]{L: kerneltest.Matrix[float64](rnd, n, n), A: a, Workers: workers}.Forward()
+			err := revlinalg.Cholesky[float64]{L: kerneltest.Matrix[float64](rnd, n, n), A: a, Workers: workers}.Forward()
 			var e *rev.NotPositiveDefiniteError
 			if !errors.As(err, &e) || e.Row != at || !(e.Value <= -1) {
 				t.Errorf("row %d, %d workers: %v", at, workers, err)
@@ -78,107 +81,113 @@ func TestCholeskyFailsLate(t *testing.T) {
 }
 
 // If a block panics while others wait for it, or for blocks that depend on it, the wait
-// ends, and the caller gets the panic. The workspace works as before afterwards.
+// ends, and the caller gets the panic. The workspace works as before afterwards. Blocks panic
+// because operands end early, and at any time because of an interrupt.
 func TestFactorPanics(t *testing.T) {
 	const n = 400
 	rnd := rand.New(rand.NewPCG(32, 4))
 	a, general := definite[float64](rnd, n), tall[float64](rnd, n+5, n)
-	var lu luFactor[float64]
-	var cholesky choleskyWork[float64]
-	var qr qrWork[float64]
+	short := func(x rev.General[float64], rows, cols int) rev.General[float64] {
+		last := rows*x.Stride + cols
+		x.Data = slices.Clone(x.Data[:last:last])
+		return x
+	}
+	type (
+		inv      = revlinalg.Inv[float64]
+		cholesky = revlinalg.Cholesky[float64]
+		qr       = revlinalg.QR[float64]
+	)
+	results := func() (x, y rev.General[float64]) {
+		return rev.NewGeneral[float64](n+5, n, nil), rev.NewGeneral[float64](n, n, nil)
+	}
 	for _, workers := range []int{1, 2, 7} {
-		// For each: the factors, and an elimination that panics late, because the end
-		// of its memory has been cut off.
-		for name, f := range map[string]struct {
-			factor func() [][]float64
-			broken func()
-		}{
-			"LU": {
-				func() [][]float64 {
-					lu.factor(workers, a)
-					lu.join()
-					return [][]float64{slices.Clone(lu.lu.Data), slices.Clone(lu.diag)}
-				},
-				func() {
-					lu.factor(workers, a)
-					for j := range lu.done {
-						lu.done[j].Store(0)
-					}
-					lu.eliminate(0)
-					lu.steps.begin()
-					lu.pivots = lu.pivots[:3*tileCols]
-					parallel.Run(workers, len(lu.done)*(len(lu.done)-1)/2, &lu)
-				},
+		// For each: the factors, of which a part may be missing.
+		for name, factor := range map[string]func(broken bool) [][]float64{
+			"LU": func(broken bool) [][]float64 {
+				_, y := results()
+				k := inv{B: y, A: a, Workers: workers}
+				if broken {
+					k.A = short(a, n-1, 0)
+				}
+				if err := k.Run(rev.Pass[inv]{}); err != nil {
+					t.Fatal(err)
+				}
+				return [][]float64{y.Data}
 			},
-			"Cholesky": {
-				func() [][]float64 {
-					if err := cholesky.factor(workers, a); err != nil {
-						t.Fatal(err)
-					}
-					u := scratchCopy(rev.General[float64]{}, cholesky.u)
-					clearLower(u)
-					return [][]float64{u.Data}
-				},
-				func() {
-					f := &cholesky.factors
-					f.begin(n)
-					f.a, f.u = a, cholesky.u
-					f.load(0)
-					f.factor(0)
-					last := 3 * n * tileStride
-					f.data = f.data[:last:last]
-					parallel.Run(workers, len(f.done)*(len(f.done)-1)/2, f)
-				},
+			"Cholesky": func(broken bool) [][]float64 {
+				_, y := results()
+				k := cholesky{L: y, A: a, Workers: workers}
+				if broken {
+					k.A = short(a, 3*tileCols, 0)
+				}
+				if err := k.Run(rev.Pass[cholesky]{}); err != nil {
+					t.Fatal(err)
+				}
+				return [][]float64{y.Data}
 			},
-			"adjoint of Cholesky": {
-				func() [][]float64 {
-					g := Cholesky[float64]{L: a, A: rev.NewGeneral[float64](n, n, nil)}
-					if err := cholesky.factor(workers, a); err != nil {
-						t.Fatal(err)
-					}
-					cholesky.addGradient(workers, g)
-					return [][]float64{g.A.Data}
-				},
-				func() {
-					b := &cholesky.back
-					b.begin(n)
-					b.u, b.gl, b.ga = cholesky.u, a, rev.NewGeneral[float64](n, n, nil)
-					last := 3 * n * tileStride
-					b.data = slices.Clone(b.data[:last:last])
-					parallel.Run(workers, len(b.done)*(len(b.done)+1)/2, b)
-				},
+			"adjoint of Cholesky": func(broken bool) [][]float64 {
+				_, y := results()
+				g := cholesky{L: a, A: y}
+				if broken {
+					g.A = short(y, 3*tileCols, 0)
+				}
+				if err := (cholesky{A: a, Workers: workers}).Run(rev.Pass[cholesky]{Back: true, Adjoint: true, G: g}); err != nil {
+					t.Fatal(err)
+				}
+				return [][]float64{y.Data}
 			},
-			"QR": {
-				func() [][]float64 {
-					if err := qr.decompose(workers, general, (*qrWork[float64]).householder); err != nil {
-						t.Fatal(err)
-					}
-					return [][]float64{slices.Clone(qr.q.Data), slices.Clone(qr.r.Data)}
-				},
-				func() {
-					strips := qr.t.Rows / qrPanel
-					qr.reduced.Store(0)
-					qr.steps.begin()
-					qr.a = general
-					last := 3 * qrPanel * qrPanel
-					qr.t.Data = qr.t.Data[:last:last]
-					parallel.Run(workers, 2*strips, &qr.reflectors)
-				},
+			"QR": func(broken bool) [][]float64 {
+				x, y := results()
+				k := qr{Q: x, R: y, A: general, Workers: workers}
+				if broken {
+					k.A = short(general, general.Rows-1, 3*qrPanel)
+				}
+				if err := k.Run(rev.Pass[qr]{}); err != nil {
+					t.Fatal(err)
+				}
+				return [][]float64{x.Data, y.Data}
 			},
 		} {
-			want := f.factor()
-			v := func() (v any) { // if it hangs, go test ends it and says where
+			want := factor(false)
+			caught := func(broken bool) (v any) { // if it hangs, go test ends it and says where
 				defer func() { v = recover() }()
-				f.broken()
+				factor(broken)
 				return nil
-			}()
+			}
+			check := func() {
+				for i, x := range factor(false) {
+					if !slices.Equal(x, want[i]) {
+						t.Errorf("%s, %d workers: result %d differs after a panic", name, workers, i)
+					}
+				}
+			}
+			v := caught(true)
 			if _, ok := v.(runtime.Error); !ok {
 				t.Errorf("%s, %d workers: panic %v, want that of an index", name, workers, v)
 			}
-			for i, x := range f.factor() {
-				if !slices.Equal(x, want[i]) {
-					t.Errorf("%s, %d workers: result %d differs after a panic", name, workers, i)
+			check()
+			for delay := time.Duration(0); ; delay += delay/2 + 50*time.Microsecond {
+				parallel.Begin()
+				interrupted := make(chan struct{})
+				interrupt := func() {
+					parallel.Calls.Add(math.MinInt32) // what interrupt_calls of ports/capi does, here with a call that runs
+					close(interrupted)
 				}
+				if delay == 0 {
+					interrupt()
+				} else {
+					time.AfterFunc(delay, interrupt)
+				}
+				v := caught(false)
+				<-interrupted
+				parallel.End()
+				if v == nil && delay > 0 {
+					break // it ended before
+				}
+				if v != any(parallel.ErrInterrupted) {
+					t.Fatalf("%s, %d workers: panic %v, want %v", name, workers, v, parallel.ErrInterrupted)
+				}
+				check()
 			}
 		}
 	}
@@ -192,10 +201,10 @@ func TestFactorNil(t *testing.T) {
 	s, w, r := mat.NewVecDense(2, nil), mat.NewVecDense(2, nil), mat.NewDense(2, 2, nil)
 	gl, gsym := mat.NewTriDense(2, mat.Lower, []float64{1, 0, 0, 1}), mat.NewSymDense(2, nil)
 	if err := errors.Join(
-		NewSVD(nil, s, nil, a).Forward(),
-		NewSymEig(w, nil, sym).Forward(),
-		NewQR(nil, r, a).Forward(),
-		NewCholesky(nil, sym).Adjoint(NewCholesky(gl, gsym)),
+		revlinalg.NewSVD(nil, s, nil, a).Forward(),
+		revlinalg.NewSymEig(w, nil, sym).Forward(),
+		revlinalg.NewQR(nil, r, a).Forward(),
+		revlinalg.NewCholesky(nil, sym).Adjoint(revlinalg.NewCholesky(gl, gsym)),
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -215,9 +224,9 @@ func TestFactorNil(t *testing.T) {
 		}
 	}
 	for name, f := range map[string]func() error{
-		"Cholesky": NewCholesky(gl, nil).Forward,
-		"SymEig":   NewSymEig(w, nil, nil).Forward,
-		"QR":       NewQR(nil, r, nil).Forward,
+		"Cholesky": revlinalg.NewCholesky(gl, nil).Forward,
+		"SymEig":   revlinalg.NewSymEig(w, nil, nil).Forward,
+		"QR":       revlinalg.NewQR(nil, r, nil).Forward,
 	} {
 		func() {
 			defer func() {

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"math"
@@ -15,6 +15,7 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
 // fftLengths have prime factors of all kinds. For the prime 127, the transform is a
@@ -30,16 +31,18 @@ func complexNormals(rnd *rand.Rand, n int) []complex128 {
 }
 
 func TestFFT(t *testing.T) {
-	revtest.Kernel(t, revtest.Spec[FFT]{
-		New:   func(rnd *rand.Rand, n int) FFT { return FFT{X: rev.ViewSlice(complexNormals(rnd, n))} },
+	revtest.Kernel(t, revtest.Spec[revlinalg.FFT]{
+		New: func(rnd *rand.Rand, n int) revlinalg.FFT {
+			return revlinalg.FFT{X: rev.ViewSlice(complexNormals(rnd, n))}
+		},
 		Sizes: fftLengths, RoundTrip: 64, Large: 1 << 15,
 	})
 }
 
 func TestFixedFFT(t *testing.T) {
-	revtest.Kernel(t, revtest.Spec[FixedFFT]{
-		New: func(rnd *rand.Rand, n int) FixedFFT {
-			return FixedFFT{kerneltest.Vector[fixed.Q43](rnd, n), kerneltest.Vector[fixed.Q43](rnd, n)}
+	revtest.Kernel(t, revtest.Spec[revlinalg.FixedFFT]{
+		New: func(rnd *rand.Rand, n int) revlinalg.FixedFFT {
+			return revlinalg.FixedFFT{kerneltest.Vector[fixed.Q43](rnd, n), kerneltest.Vector[fixed.Q43](rnd, n)}
 		},
 		Sizes: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 30, 49, 64}, Adjoint: 1e5, Difference: 1e-6,
 	})
@@ -116,9 +119,9 @@ func TestFFTValue(t *testing.T) {
 			y.Data[3*i] = v
 			re[i], im[i] = fixed.FromFloat64(real(v)), fixed.FromFloat64(imag(v))
 		}
-		FFT{X: rev.ViewSlice(x)}.Forward()
-		FFT{X: y}.Forward()
-		f := FixedFFT{rev.ViewSlice(re), rev.ViewSlice(im)}
+		revlinalg.FFT{X: rev.ViewSlice(x)}.Forward()
+		revlinalg.FFT{X: y}.Forward()
+		f := revlinalg.FixedFFT{rev.ViewSlice(re), rev.ViewSlice(im)}
 		f.Forward()
 		for j, v := range want {
 			if d := cmplx.Abs(x[j] - v); !(d <= 4e-16*math.Log2(float64(n)+1)*norm) {
@@ -143,7 +146,7 @@ func TestFixedFFTWraps(t *testing.T) {
 			re[i], im[i] = fixed.Q43(rnd.Uint64()), fixed.Q43(rnd.Uint64())
 		}
 		a, b := slices.Clone(re), slices.Clone(im)
-		k := FixedFFT{rev.ViewSlice(re), rev.ViewSlice(im)}
+		k := revlinalg.FixedFFT{rev.ViewSlice(re), rev.ViewSlice(im)}
 		k.Forward()
 		if slices.Equal(re, a) {
 			t.Errorf("n = %d: nothing happened", n)
@@ -168,7 +171,7 @@ func BenchmarkFFT(b *testing.B) {
 				kerneltest.ReportFlops(b, flops)
 			})
 		}
-		k, g := FFT{X: rev.ViewSlice(x), Workers: 1}, FFT{X: rev.ViewSlice(slices.Clone(x))}
+		k, g := revlinalg.FFT{X: rev.ViewSlice(x), Workers: 1}, revlinalg.FFT{X: rev.ViewSlice(slices.Clone(x))}
 		run("Forward", k.Forward)
 		run("Adjoint", func() { k.Adjoint(g) })
 		if n == 10007 {
@@ -182,6 +185,6 @@ func BenchmarkFFT(b *testing.B) {
 			}
 		})
 		re, im := make([]fixed.Q43, n), make([]fixed.Q43, n)
-		run("fixed", FixedFFT{rev.ViewSlice(re), rev.ViewSlice(im)}.Forward)
+		run("fixed", revlinalg.FixedFFT{rev.ViewSlice(re), rev.ViewSlice(im)}.Forward)
 	}
 }

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"math/rand/v2"
@@ -6,6 +6,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/rev"
+	"revnum/revlinalg"
 )
 
 // Fixed-point sums are the same bits in any order, so in any blocks; with
@@ -23,15 +24,15 @@ func TestFixedOrder(t *testing.T) {
 			px[i], py[i] = x[j], y[j]
 		}
 		vx, vy := rev.ViewSlice(px), rev.ViewSlice(py)
-		row, col := rev.NewGeneral(1, n, px), asColumn(vy)
-		Dot[fixed.Q43]{Out: &out[0], X: vx, Y: vy}.Forward()
-		Sum[fixed.Q43]{Out: &out[1], X: vx}.Forward()
-		SumSquares[fixed.Q43]{Out: &out[2], X: vx}.Forward()
-		Norm2[fixed.Q43]{Out: &out[3], X: vx}.Forward()
-		Affine[fixed.Q43]{Y: rev.ViewSlice(out[4:5]), W: row, X: vy}.Forward()
-		MatMul[fixed.Q43]{C: rev.NewGeneral(1, 1, out[5:6]), A: row, B: col}.Forward()
+		row, col := rev.NewGeneral(1, n, px), rev.NewGeneral(n, 1, py)
+		revlinalg.Dot[fixed.Q43]{Out: &out[0], X: vx, Y: vy}.Forward()
+		revlinalg.Sum[fixed.Q43]{Out: &out[1], X: vx}.Forward()
+		revlinalg.SumSquares[fixed.Q43]{Out: &out[2], X: vx}.Forward()
+		revlinalg.Norm2[fixed.Q43]{Out: &out[3], X: vx}.Forward()
+		revlinalg.Affine[fixed.Q43]{Y: rev.ViewSlice(out[4:5]), W: row, X: vy}.Forward()
+		revlinalg.MatMul[fixed.Q43]{C: rev.NewGeneral(1, 1, out[5:6]), A: row, B: col}.Forward()
 		// And a derivative that is a sum.
-		Norm2[fixed.Q43]{Out: new(fixed.Q43), X: vx}.Tangent(Norm2[fixed.Q43]{Out: &out[6], X: vy})
+		revlinalg.Norm2[fixed.Q43]{Out: new(fixed.Q43), X: vx}.Tangent(revlinalg.Norm2[fixed.Q43]{Out: &out[6], X: vy})
 		return out
 	}
 	want := results(rnd.Perm(n))

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"math"
@@ -11,6 +11,7 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
 // roundMatrix returns a matrix of which no pair that is rotated is small: Inverse
@@ -30,15 +31,15 @@ func roundMatrix[T rev.Float](rnd *rand.Rand, m, n int) rev.General[T] {
 			a.Data[i*n+j] = T(v)
 		}
 	}
-	GivensQR[T]{A: a}.Inverse()
+	revlinalg.GivensQR[T]{A: a}.Inverse()
 	return a
 }
 
-func givensSpec[T rev.Float](shape func(size int) (m, n int)) revtest.Spec[GivensQR[T]] {
-	return revtest.Spec[GivensQR[T]]{
-		New: func(rnd *rand.Rand, size int) GivensQR[T] {
+func givensSpec[T rev.Float](shape func(size int) (m, n int)) revtest.Spec[revlinalg.GivensQR[T]] {
+	return revtest.Spec[revlinalg.GivensQR[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.GivensQR[T] {
 			m, n := shape(size)
-			return GivensQR[T]{A: roundMatrix[T](rnd, m, n)}
+			return revlinalg.GivensQR[T]{A: roundMatrix[T](rnd, m, n)}
 		},
 		RoundTrip: 100,
 		Free:      []string{"A.Rows", "A.Cols"},
@@ -71,7 +72,7 @@ func TestGivensQRValue(t *testing.T) {
 		m, n := shape[0], shape[1]
 		a := mat.NewDense(m, n, kerneltest.Normals[float64](rnd, m*n, 1))
 		k := mat.DenseCopyOf(a)
-		NewGivensQR(k).Forward()
+		revlinalg.NewGivensQR(k).Forward()
 		if m >= n {
 			var qr mat.QR
 			qr.Factorize(a)
@@ -98,7 +99,7 @@ func TestGivensQRValue(t *testing.T) {
 			}
 		}
 		r := mat.DenseCopyOf(a)
-		NewUnitary(r, mat.NewVecDense(len(theta), theta)).Forward()
+		revlinalg.NewUnitary(r, mat.NewVecDense(len(theta), theta)).Forward()
 		for i := range m {
 			for j := range n {
 				want := 0.
@@ -121,7 +122,7 @@ func TestGivensQRZeros(t *testing.T) {
 		{0, 2, 3, 0, 0, 5, 0, 0, 0},
 		{math.Copysign(0, -1), 1, 0, 0, 0, 1, math.Copysign(0, -1), 0, -1},
 	} {
-		k := GivensQR[float64]{A: rev.NewGeneral(3, 3, slices.Clone(a))}
+		k := revlinalg.GivensQR[float64]{A: rev.NewGeneral(3, 3, slices.Clone(a))}
 		k.Forward()
 		for i, v := range k.A.Data {
 			if v != a[i] {
@@ -129,7 +130,7 @@ func TestGivensQRZeros(t *testing.T) {
 				break
 			}
 		}
-		g := GivensQR[float64]{A: rev.NewGeneral(3, 3, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9})}
+		g := revlinalg.GivensQR[float64]{A: rev.NewGeneral(3, 3, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9})}
 		k.Adjoint(g)
 		for i, v := range k.A.Data {
 			if v != a[i] {
@@ -143,7 +144,7 @@ func TestGivensQRZeros(t *testing.T) {
 			}
 		}
 	}
-	k, g := GivensQR[float64]{A: rev.NewGeneral[float64](2, 1, nil)}, GivensQR[float64]{A: rev.NewGeneral(2, 1, []float64{3, 4})}
+	k, g := revlinalg.GivensQR[float64]{A: rev.NewGeneral[float64](2, 1, nil)}, revlinalg.GivensQR[float64]{A: rev.NewGeneral(2, 1, []float64{3, 4})}
 	k.Forward()
 	k.Adjoint(g)
 	if !slices.Equal(g.A.Data, []float64{3, 0}) {
@@ -161,20 +162,20 @@ func TestGivensQRHalfTurns(t *testing.T) {
 func testGivensQRHalfTurns[T rev.Float](t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 14))
 	const n = 6
-	random := func() GivensQR[T] {
+	random := func() revlinalg.GivensQR[T] {
 		m := rev.NewGeneral[T](n, n, nil)
 		for i := range m.Data {
 			m.Data[i] = T(rnd.NormFloat64())
 		}
-		return GivensQR[T]{m}
+		return revlinalg.GivensQR[T]{m}
 	}
-	dot := func(a, b GivensQR[T]) (sum float64) {
+	dot := func(a, b revlinalg.GivensQR[T]) (sum float64) {
 		for i, v := range a.A.Data {
 			sum += float64(v) * float64(b.A.Data[i])
 		}
 		return sum
 	}
-	clone := func(k GivensQR[T]) GivensQR[T] {
+	clone := func(k revlinalg.GivensQR[T]) revlinalg.GivensQR[T] {
 		k.A.Data = slices.Clone(k.A.Data)
 		return k
 	}
@@ -208,7 +209,7 @@ func testGivensQRHalfTurns[T rev.Float](t *testing.T) {
 // Squares of elements neither overflow nor underflow.
 func TestGivensQRScale(t *testing.T) {
 	for _, scale := range []float64{1e300, 1e-300, 5e-324} {
-		k := GivensQR[float64]{A: rev.NewGeneral(2, 1, []float64{3 * scale, 4 * scale})}
+		k := revlinalg.GivensQR[float64]{A: rev.NewGeneral(2, 1, []float64{3 * scale, 4 * scale})}
 		k.Forward()
 		if r := k.A.Data[0]; !(math.Abs(r/scale-5) <= 1e-14) || !(math.Abs(k.A.Data[1]+math.Atan2(4, 3)) <= 1e-15) {
 			t.Errorf("%v times (3, 4): %v", scale, k.A.Data)
@@ -224,7 +225,7 @@ func BenchmarkGivensQR(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(9, 2))
 	const m, n = 256, 256
 	a, g := kerneltest.Matrix[float64](rnd, m, n), kerneltest.Matrix[float64](rnd, m, n)
-	k := GivensQR[float64]{A: a}
+	k := revlinalg.GivensQR[float64]{A: a}
 	flops := 0
 	for j := range n {
 		flops += 6 * (m - 1 - j) * (n - 1 - j)
@@ -239,7 +240,7 @@ func BenchmarkGivensQR(b *testing.B) {
 	b.Run("ForwardAdjoint", func(b *testing.B) {
 		for b.Loop() {
 			k.Forward()
-			k.Adjoint(GivensQR[float64]{A: g})
+			k.Adjoint(revlinalg.GivensQR[float64]{A: g})
 		}
 		kerneltest.ReportFlops(b, 3*flops+flops*4/6)
 	})

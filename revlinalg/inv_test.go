@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"fmt"
@@ -10,17 +10,18 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func invSpec[T rev.Float]() revtest.Spec[Inv[T]] {
-	return revtest.Spec[Inv[T]]{
-		New: func(rnd *rand.Rand, size int) Inv[T] {
-			return Inv[T]{B: kerneltest.Matrix[T](rnd, size, size), A: regular[T](rnd, size)}
+func invSpec[T rev.Float]() revtest.Spec[revlinalg.Inv[T]] {
+	return revtest.Spec[revlinalg.Inv[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.Inv[T] {
+			return revlinalg.Inv[T]{B: kerneltest.Matrix[T](rnd, size, size), A: regular[T](rnd, size)}
 		},
 		Large:     150,
 		RoundTrip: 4, // the sum may be larger than either
-		Failing: func(rnd *rand.Rand, size int) Inv[T] {
-			return Inv[T]{B: kerneltest.Matrix[T](rnd, size+1, size+1), A: deficient[T](rnd, size+1)}
+		Failing: func(rnd *rand.Rand, size int) revlinalg.Inv[T] {
+			return revlinalg.Inv[T]{B: kerneltest.Matrix[T](rnd, size+1, size+1), A: deficient[T](rnd, size+1)}
 		},
 	}
 }
@@ -39,7 +40,7 @@ func TestInvValue(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := mat.NewDense(n, n, nil)
-		if err := NewInv(got, a).Forward(); err != nil {
+		if err := revlinalg.NewInv(got, a).Forward(); err != nil {
 			t.Fatal(err)
 		}
 		if !mat.EqualApprox(got, &want, 1e-10) {
@@ -51,8 +52,8 @@ func TestInvValue(t *testing.T) {
 func BenchmarkInv(b *testing.B) {
 	for _, n := range []int{64, 512} {
 		rnd := rand.New(rand.NewPCG(23, 2))
-		k := Inv[float64]{B: kerneltest.Matrix[float64](rnd, n, n), A: regular[float64](rnd, n)}
-		g := Inv[float64]{B: kerneltest.Matrix[float64](rnd, n, n), A: kerneltest.Matrix[float64](rnd, n, n)}
+		k := revlinalg.Inv[float64]{B: kerneltest.Matrix[float64](rnd, n, n), A: regular[float64](rnd, n)}
+		g := revlinalg.Inv[float64]{B: kerneltest.Matrix[float64](rnd, n, n), A: kerneltest.Matrix[float64](rnd, n, n)}
 		for _, k.Workers = range []int{1, 2} {
 			b.Run(fmt.Sprintf("Forward/n=%d/workers=%d", n, k.Workers), func(b *testing.B) {
 				for b.Loop() {

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"runtime"
@@ -6,6 +6,7 @@ import (
 	"weak"
 
 	"revnum/rev"
+	"revnum/revlinalg"
 )
 
 // TestNothingIsKept checks that the workspaces, which are recycled, do not keep the memory of the
@@ -15,17 +16,17 @@ func TestNothingIsKept(t *testing.T) {
 	for name, run := range map[string]func(operand func(diagonal float64) rev.General[float64]) error{
 		"MulElem": func(operand func(float64) rev.General[float64]) error {
 			vector := func() rev.Vector[float64] { return rev.Vector[float64]{N: n, Data: operand(1).Data, Inc: 1} }
-			k := MulElem[float64]{Z: vector(), X: vector(), Y: vector()}
-			k.Adjoint(MulElem[float64]{Z: vector(), X: vector(), Y: vector()})
+			k := revlinalg.MulElem[float64]{Z: vector(), X: vector(), Y: vector()}
+			k.Adjoint(revlinalg.MulElem[float64]{Z: vector(), X: vector(), Y: vector()})
 			return nil
 		},
 		"TriSolve": func(operand func(float64) rev.General[float64]) error {
-			k := TriSolve[float64]{X: operand(0), A: operand(1), B: operand(0)}
-			return k.Adjoint(TriSolve[float64]{X: operand(1), A: operand(0), B: operand(0)})
+			k := revlinalg.TriSolve[float64]{X: operand(0), A: operand(1), B: operand(0)}
+			return k.Adjoint(revlinalg.TriSolve[float64]{X: operand(1), A: operand(0), B: operand(0)})
 		},
 		"QR": func(operand func(float64) rev.General[float64]) error {
-			k := QR[float64]{Q: operand(0), R: operand(0), A: operand(1)}
-			return k.Adjoint(QR[float64]{Q: operand(1), R: operand(1), A: operand(0)})
+			k := revlinalg.QR[float64]{Q: operand(0), R: operand(0), A: operand(1)}
+			return k.Adjoint(revlinalg.QR[float64]{Q: operand(1), R: operand(1), A: operand(0)})
 		},
 	} {
 		var operands []weak.Pointer[float64]

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"errors"
@@ -11,19 +11,22 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func leastSquaresSpec[T rev.Float](extra int) revtest.Spec[LeastSquares[T]] {
-	build := func(rnd *rand.Rand, a rev.General[T]) LeastSquares[T] {
+func leastSquaresSpec[T rev.Float](extra int) revtest.Spec[revlinalg.LeastSquares[T]] {
+	build := func(rnd *rand.Rand, a rev.General[T]) revlinalg.LeastSquares[T] {
 		cols := 1 + a.Cols%4
-		return LeastSquares[T]{X: kerneltest.Matrix[T](rnd, a.Cols, cols), A: a, B: kerneltest.Matrix[T](rnd, a.Rows, cols)}
+		return revlinalg.LeastSquares[T]{X: kerneltest.Matrix[T](rnd, a.Cols, cols), A: a, B: kerneltest.Matrix[T](rnd, a.Rows, cols)}
 	}
-	return revtest.Spec[LeastSquares[T]]{
-		New:       func(rnd *rand.Rand, size int) LeastSquares[T] { return build(rnd, tall[T](rnd, size+extra, size)) },
+	return revtest.Spec[revlinalg.LeastSquares[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.LeastSquares[T] {
+			return build(rnd, tall[T](rnd, size+extra, size))
+		},
 		Large:     150,
 		RoundTrip: 4, // the sum may be larger than either
 		Free:      []string{"B.Cols"},
-		Failing: func(rnd *rand.Rand, size int) LeastSquares[T] {
+		Failing: func(rnd *rand.Rand, size int) revlinalg.LeastSquares[T] {
 			return build(rnd, deficientTall[T](rnd, size+1+extra, size+1))
 		},
 	}
@@ -43,7 +46,7 @@ func TestLeastSquaresValue(t *testing.T) {
 		a := mat.NewDense(m, n, kerneltest.Normals[float64](rnd, m*n, 1))
 		for _, b := range []*mat.Dense{mat.NewDense(m, 5, kerneltest.Normals[float64](rnd, m*5, 1)), identity(m)} {
 			var want, got, residual, normal mat.Dense
-			if err := errors.Join(want.Solve(a, b), NewLeastSquares(&got, a, b).Forward()); err != nil {
+			if err := errors.Join(want.Solve(a, b), revlinalg.NewLeastSquares(&got, a, b).Forward()); err != nil {
 				t.Fatal(err)
 			}
 			residual.Mul(a, &got)
@@ -56,7 +59,7 @@ func TestLeastSquaresValue(t *testing.T) {
 	}
 	// A line through (0, 1), (1, 3), (2, 4), by its formulas.
 	var x mat.VecDense
-	if err := NewLeastSquaresVec(&x, mat.NewDense(3, 2, []float64{1, 0, 1, 1, 1, 2}), mat.NewVecDense(3, []float64{1, 3, 4})).Forward(); err != nil {
+	if err := revlinalg.NewLeastSquaresVec(&x, mat.NewDense(3, 2, []float64{1, 0, 1, 1, 1, 2}), mat.NewVecDense(3, []float64{1, 3, 4})).Forward(); err != nil {
 		t.Fatal(err)
 	}
 	if !(math.Abs(x.AtVec(0)-7./6) <= 1e-14 && math.Abs(x.AtVec(1)-1.5) <= 1e-14) {
@@ -77,13 +80,13 @@ func TestLeastSquaresGradient(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(86, 2))
 	const m, n = 20, 6
 	k := leastSquaresSpec[float64](m-n).New(rnd, n)
-	g := LeastSquares[float64]{X: kerneltest.Matrix[float64](rnd, k.X.Rows, k.X.Cols), B: rev.NewGeneral[float64](k.B.Rows, k.B.Cols, nil)}
+	g := revlinalg.LeastSquares[float64]{X: kerneltest.Matrix[float64](rnd, k.X.Rows, k.X.Cols), B: rev.NewGeneral[float64](k.B.Rows, k.B.Cols, nil)}
 	want := append([]float64(nil), g.X.Data...)
 	if err := k.Adjoint(g); err != nil {
 		t.Fatal(err)
 	}
 	got := rev.NewGeneral[float64](k.X.Rows, k.X.Cols, nil)
-	multiply(1, got, 1, view(k.A, true), view(g.B, false))
+	revlinalg.MatMul[float64]{C: got, A: k.A, B: g.B, TransA: true}.Forward()
 	for i, v := range got.Data {
 		if !(math.Abs(v-want[i]) <= 1e-12) {
 			t.Errorf("element %d of Aᵀ·B̄ is %v, want %v", i, v, want[i])
@@ -98,5 +101,5 @@ func TestLeastSquaresWide(t *testing.T) {
 		}
 	}()
 	var x mat.Dense
-	_ = NewLeastSquares(&x, mat.NewDense(2, 3, nil), mat.NewDense(2, 1, nil)).Forward()
+	_ = revlinalg.NewLeastSquares(&x, mat.NewDense(2, 3, nil), mat.NewDense(2, 1, nil)).Forward()
 }

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"errors"
@@ -11,17 +11,18 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func logDetSpec[T rev.Float]() revtest.Spec[LogDet[T]] {
-	return revtest.Spec[LogDet[T]]{
-		New: func(rnd *rand.Rand, size int) LogDet[T] {
-			return LogDet[T]{Out: new(T), Sign: new(T), A: regular[T](rnd, size)}
+func logDetSpec[T rev.Float]() revtest.Spec[revlinalg.LogDet[T]] {
+	return revtest.Spec[revlinalg.LogDet[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.LogDet[T] {
+			return revlinalg.LogDet[T]{Out: new(T), Sign: new(T), A: regular[T](rnd, size)}
 		},
 		Large:     150,
 		RoundTrip: 4,
-		Failing: func(rnd *rand.Rand, size int) LogDet[T] {
-			return LogDet[T]{Out: new(T), Sign: new(T), A: deficient[T](rnd, size+1)}
+		Failing: func(rnd *rand.Rand, size int) revlinalg.LogDet[T] {
+			return revlinalg.LogDet[T]{Out: new(T), Sign: new(T), A: deficient[T](rnd, size+1)}
 		},
 	}
 }
@@ -38,7 +39,7 @@ func TestLogDetValue(t *testing.T) {
 			a := mat.NewDense(n, n, kerneltest.Normals[float64](rnd, n*n, scale))
 			want, sign := mat.LogDet(a)
 			var gotLog, gotSign float64
-			if err := NewLogDet(&gotLog, &gotSign, a).Forward(); err != nil {
+			if err := revlinalg.NewLogDet(&gotLog, &gotSign, a).Forward(); err != nil {
 				t.Fatal(err)
 			}
 			if !kerneltest.Near(gotLog, want, 1e-13) || gotSign != sign {
@@ -50,15 +51,15 @@ func TestLogDetValue(t *testing.T) {
 
 func TestLogDetEdges(t *testing.T) {
 	var out, sign float64
-	if err := NewLogDet(&out, &sign, &mat.Dense{}).Forward(); err != nil || out != 0 || sign != 1 {
+	if err := revlinalg.NewLogDet(&out, &sign, &mat.Dense{}).Forward(); err != nil || out != 0 || sign != 1 {
 		t.Errorf("of no rows: %v, %v, error %v", out, sign, err)
 	}
 	out, sign = 5, 6
-	err := NewLogDet(&out, &sign, mat.NewDense(2, 2, []float64{1, 2, 2, 4})).Forward()
+	err := revlinalg.NewLogDet(&out, &sign, mat.NewDense(2, 2, []float64{1, 2, 2, 4})).Forward()
 	if c := mat.Condition(0); !errors.As(err, &c) || out != 5 || sign != 6 {
 		t.Errorf("of a singular matrix: %v, %v, error %v", out, sign, err)
 	}
-	err = NewLogDet(&out, &sign, mat.NewDense(1, 1, []float64{math.NaN()})).Forward()
+	err = revlinalg.NewLogDet(&out, &sign, mat.NewDense(1, 1, []float64{math.NaN()})).Forward()
 	if err != nil || !math.IsNaN(out) || !math.IsNaN(sign) {
 		t.Errorf("of NaN: %v, %v, error %v", out, sign, err)
 	}
@@ -66,7 +67,7 @@ func TestLogDetEdges(t *testing.T) {
 
 func TestLogDetOfSubnormalNumbers(t *testing.T) {
 	var got, sign float64
-	if err := NewLogDet(&got, &sign, mat.NewDense(2, 2, []float64{0, 0x1p-1070, 1, 0})).Forward(); err != nil {
+	if err := revlinalg.NewLogDet(&got, &sign, mat.NewDense(2, 2, []float64{0, 0x1p-1070, 1, 0})).Forward(); err != nil {
 		t.Fatal(err)
 	}
 	if want := -1070 * math.Ln2; math.Abs(got-want) > 1e-12 || sign != -1 {

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"errors"
@@ -15,10 +15,11 @@ import (
 	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func randomMatMul[T rev.Real](rnd *rand.Rand, m, k, n int, transA, transB bool) MatMul[T] {
-	s := MatMul[T]{C: kerneltest.Matrix[T](rnd, m, n), TransA: transA, TransB: transB}
+func randomMatMul[T rev.Real](rnd *rand.Rand, m, k, n int, transA, transB bool) revlinalg.MatMul[T] {
+	s := revlinalg.MatMul[T]{C: kerneltest.Matrix[T](rnd, m, n), TransA: transA, TransB: transB}
 	if transA {
 		s.A = kerneltest.Matrix[T](rnd, k, m)
 	} else {
@@ -32,9 +33,9 @@ func randomMatMul[T rev.Real](rnd *rand.Rand, m, k, n int, transA, transB bool) 
 	return s
 }
 
-func matMulSpec[T rev.Real](transA, transB bool) revtest.Spec[MatMul[T]] {
-	return revtest.Spec[MatMul[T]]{
-		New: func(rnd *rand.Rand, size int) MatMul[T] {
+func matMulSpec[T rev.Real](transA, transB bool) revtest.Spec[revlinalg.MatMul[T]] {
+	return revtest.Spec[revlinalg.MatMul[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.MatMul[T] {
 			return randomMatMul[T](rnd, size, size+1, size, transA, transB)
 		},
 		Large:     70, // of two blocks
@@ -63,10 +64,10 @@ func TestMatMulValue(t *testing.T) {
 		var want mat.Dense
 		want.Mul(a, b)
 		want.Add(&want, c)
-		for _, k := range []MatMul[float64]{
-			NewMatMul(mat.DenseCopyOf(c), a, b),
-			NewMatMul(mat.DenseCopyOf(c), mat.DenseCopyOf(a.T()).T(), b),
-			NewMatMul(mat.DenseCopyOf(c), a, mat.DenseCopyOf(b.T()).T()),
+		for _, k := range []revlinalg.MatMul[float64]{
+			revlinalg.NewMatMul(mat.DenseCopyOf(c), a, b),
+			revlinalg.NewMatMul(mat.DenseCopyOf(c), mat.DenseCopyOf(a.T()).T(), b),
+			revlinalg.NewMatMul(mat.DenseCopyOf(c), a, mat.DenseCopyOf(b.T()).T()),
 		} {
 			k.Forward()
 			if got := mat.NewDense(n, n+1, k.C.Data); !mat.EqualApprox(got, &want, 1e-12) {
@@ -85,7 +86,7 @@ func TestMatMulBlocks(t *testing.T) {
 			var want [][]float64
 			for _, workers := range []int{1, 3, 2}[:long.Or(3, 2)] {
 				rnd := rand.New(rand.NewPCG(9, 4))
-				random := func() MatMul[float64] {
+				random := func() revlinalg.MatMul[float64] {
 					return randomMatMul[float64](rnd, dim[0], dim[1], dim[2], trans&1 != 0, trans&2 != 0)
 				}
 				k, g, h, dk, dg := random(), random(), random(), random(), random()
@@ -139,12 +140,17 @@ func TestMatMulFixedExact(t *testing.T) {
 				}
 			}
 			want := slices.Clone(s.C.Data)
-			a, b := view(s.A, s.TransA), view(s.B, s.TransB)
+			at := func(x rev.General[fixed.Q43], trans bool, i, j int) fixed.Q43 {
+				if trans {
+					i, j = j, i
+				}
+				return x.Row(i)[j]
+			}
 			for i := range m {
 				for j := range n {
 					var sum fixed.Accumulator
 					for l := range k {
-						sum.AddMul(a.data[i*a.rs+l*a.cs], b.data[l*b.rs+j*b.cs])
+						sum.AddMul(at(s.A, s.TransA, i, l), at(s.B, s.TransB, l, j))
 					}
 					want[i*n+j] += sum.Round()
 				}
@@ -175,7 +181,7 @@ func BenchmarkMatMul(b *testing.B) {
 	}
 }
 
-func benchMatMul[T rev.Real](b *testing.B, name string, n int, k, g MatMul[T]) {
+func benchMatMul[T rev.Real](b *testing.B, name string, n int, k, g revlinalg.MatMul[T]) {
 	k.Workers, g.Workers = 1, 1
 	b.Run(fmt.Sprintf("%s/Forward/n=%d", name, n), func(b *testing.B) {
 		for b.Loop() {
@@ -269,7 +275,7 @@ func BenchmarkDotTypes(b *testing.B) {
 }
 
 func benchDot[T rev.Real](b *testing.B, name string, x, y rev.Vector[T]) {
-	k := Dot[T]{Out: new(T), X: x, Y: y}
+	k := revlinalg.Dot[T]{Out: new(T), X: x, Y: y}
 	b.Run(name, func(b *testing.B) {
 		for b.Loop() {
 			k.Forward()
@@ -283,16 +289,16 @@ func benchDot[T rev.Real](b *testing.B, name string, x, y rev.Vector[T]) {
 func TestLayout(t *testing.T) {
 	dense := func() *mat.Dense { return mat.NewDense(2, 2, []float64{2, 0, 1, 3}) }
 	lower, upper := func() *mat.TriDense { return mat.NewTriDense(2, mat.Lower, nil) }, func() *mat.TriDense { return mat.NewTriDense(2, mat.Upper, nil) }
-	matMul := NewMatMul(dense(), dense(), dense())
-	solve := NewSolve(dense(), dense(), dense())
-	triSolve := NewTriSolve(dense(), mat.NewTriDense(2, mat.Lower, []float64{2, 0, 1, 3}), dense())
+	matMul := revlinalg.NewMatMul(dense(), dense(), dense())
+	solve := revlinalg.NewSolve(dense(), dense(), dense())
+	triSolve := revlinalg.NewTriSolve(dense(), mat.NewTriDense(2, mat.Lower, []float64{2, 0, 1, 3}), dense())
 	for operand, pass := range map[string]func() error{
-		"g.A of revlinalg.MatMul":                       func() error { matMul.Adjoint(NewMatMul(dense(), dense().T(), nil)); return nil },
-		"t.B of revlinalg.MatMul":                       func() error { matMul.Tangent(NewMatMul(dense(), nil, dense().T())); return nil },
-		"g.A of revlinalg.Solve":                        func() error { return solve.Adjoint(NewSolve(dense(), dense().T(), nil)) },
-		"t.A of revlinalg.Solve":                        func() error { return solve.Tangent(NewSolve(dense(), dense().T(), nil)) },
-		"g.A of revlinalg.TriSolve[float64] is upper":   func() error { return triSolve.Adjoint(NewTriSolve(dense(), upper(), nil)) },
-		"t.A of revlinalg.TriSolve[float64] is transpo": func() error { return triSolve.Tangent(NewTriSolve(dense(), lower().TTri(), nil)) },
+		"g.A of revlinalg.MatMul":                       func() error { matMul.Adjoint(revlinalg.NewMatMul(dense(), dense().T(), nil)); return nil },
+		"t.B of revlinalg.MatMul":                       func() error { matMul.Tangent(revlinalg.NewMatMul(dense(), nil, dense().T())); return nil },
+		"g.A of revlinalg.Solve":                        func() error { return solve.Adjoint(revlinalg.NewSolve(dense(), dense().T(), nil)) },
+		"t.A of revlinalg.Solve":                        func() error { return solve.Tangent(revlinalg.NewSolve(dense(), dense().T(), nil)) },
+		"g.A of revlinalg.TriSolve[float64] is upper":   func() error { return triSolve.Adjoint(revlinalg.NewTriSolve(dense(), upper(), nil)) },
+		"t.A of revlinalg.TriSolve[float64] is transpo": func() error { return triSolve.Tangent(revlinalg.NewTriSolve(dense(), lower().TTri(), nil)) },
 	} {
 		func() {
 			defer func() {
@@ -306,7 +312,7 @@ func TestLayout(t *testing.T) {
 		}()
 	}
 	ga := mat.NewDense(2, 2, nil)
-	NewMatMul(dense(), dense().T(), dense()).Adjoint(NewMatMul(dense(), ga, nil))
+	revlinalg.NewMatMul(dense(), dense().T(), dense()).Adjoint(revlinalg.NewMatMul(dense(), ga, nil))
 	var want mat.Dense // the derivative by op(A) = Aᵀ is C̄·Bᵀ
 	if want.Mul(dense(), dense().T()); !mat.Equal(ga.T(), &want) {
 		t.Errorf("the gradient of a transposed factor is %v, want %v", mat.Formatted(ga), mat.Formatted(want.T()))

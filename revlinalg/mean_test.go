@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"fmt"
@@ -14,11 +14,14 @@ import (
 	"revnum/internal/number"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func meanSpec[T rev.Real]() revtest.Spec[Mean[T]] {
-	return revtest.Spec[Mean[T]]{
-		New:   func(rnd *rand.Rand, n int) Mean[T] { return Mean[T]{Out: new(T), X: kerneltest.Vector[T](rnd, n)} },
+func meanSpec[T rev.Real]() revtest.Spec[revlinalg.Mean[T]] {
+	return revtest.Spec[revlinalg.Mean[T]]{
+		New: func(rnd *rand.Rand, n int) revlinalg.Mean[T] {
+			return revlinalg.Mean[T]{Out: new(T), X: kerneltest.Vector[T](rnd, n)}
+		},
 		Free:  []string{"X.N"},
 		Sizes: []int{1, 2, 3, 5, 6, 12, 23},
 	}
@@ -28,10 +31,10 @@ func TestMean(t *testing.T) {
 	kerneltest.Kernels(t, meanSpec[float32](), meanSpec[float64](), meanSpec[fixed.Q43]())
 }
 
-func varianceSpec[T rev.Real]() revtest.Spec[Variance[T]] {
-	return revtest.Spec[Variance[T]]{
-		New: func(rnd *rand.Rand, n int) Variance[T] {
-			return Variance[T]{Out: new(T), X: kerneltest.Vector[T](rnd, n)}
+func varianceSpec[T rev.Real]() revtest.Spec[revlinalg.Variance[T]] {
+	return revtest.Spec[revlinalg.Variance[T]]{
+		New: func(rnd *rand.Rand, n int) revlinalg.Variance[T] {
+			return revlinalg.Variance[T]{Out: new(T), X: kerneltest.Vector[T](rnd, n)}
 		},
 		Free:  []string{"X.N"},
 		Sizes: []int{2, 3, 5, 6, 12, 23},
@@ -42,10 +45,10 @@ func TestVariance(t *testing.T) {
 	kerneltest.Kernels(t, varianceSpec[float32](), varianceSpec[float64](), varianceSpec[fixed.Q43]())
 }
 
-func covarianceSpec[T rev.Real]() revtest.Spec[Covariance[T]] {
-	return revtest.Spec[Covariance[T]]{
-		New: func(rnd *rand.Rand, n int) Covariance[T] {
-			return Covariance[T]{C: kerneltest.Matrix[T](rnd, n, n), X: kerneltest.Matrix[T](rnd, n+2, n)}
+func covarianceSpec[T rev.Real]() revtest.Spec[revlinalg.Covariance[T]] {
+	return revtest.Spec[revlinalg.Covariance[T]]{
+		New: func(rnd *rand.Rand, n int) revlinalg.Covariance[T] {
+			return revlinalg.Covariance[T]{C: kerneltest.Matrix[T](rnd, n, n), X: kerneltest.Matrix[T](rnd, n+2, n)}
 		},
 		Free:  []string{"X.Rows"},
 		Large: 90,
@@ -73,7 +76,7 @@ func testMomentsValue(t *testing.T, n, k int) {
 	}
 	x = x.Slice(1, n+1, 1, k+1).(*mat.Dense)
 	c := mat.NewDense(k, k, nil)
-	NewCovariance(c, x).Forward()
+	revlinalg.NewCovariance(c, x).Forward()
 	var want mat.SymDense
 	stat.CovarianceMatrix(&want, x, nil)
 	if !mat.EqualApprox(c, &want, 1e-10) {
@@ -91,12 +94,12 @@ func testMomentsValue(t *testing.T, n, k int) {
 func testVariance(t *testing.T, x, dx *mat.VecDense) {
 	n, at, along := x.Len(), mat.Col(nil, 0, x), mat.Col(nil, 0, dx)
 	var m, v, rate float64
-	NewMean(&m, x).Forward()
-	k := NewVariance(&v, x)
-	k.Tangent(NewVariance(&rate, dx))
+	revlinalg.NewMean(&m, x).Forward()
+	k := revlinalg.NewVariance(&v, x)
+	k.Tangent(revlinalg.NewVariance(&rate, dx))
 	one, gx := 1.0, mat.NewVecDense(n, nil)
-	k.Adjoint(NewVariance(&one, gx))
-	NewVariance(&v, x).Forward()
+	k.Adjoint(revlinalg.NewVariance(&one, gx))
+	revlinalg.NewVariance(&v, x).Forward()
 	mean := stat.Mean(at, nil)
 	for _, c := range []struct {
 		name            string
@@ -124,8 +127,8 @@ func TestVarianceExtreme(t *testing.T) {
 		var out float64
 		g, x, gx := c[0], make([]float64, n), make([]float64, n)
 		x[0] = c[1]
-		k := Variance[float64]{Out: &out, X: rev.ViewSlice(x)}
-		k.Adjoint(Variance[float64]{Out: &g, X: rev.ViewSlice(gx)})
+		k := revlinalg.Variance[float64]{Out: &out, X: rev.ViewSlice(x)}
+		k.Adjoint(revlinalg.Variance[float64]{Out: &g, X: rev.ViewSlice(gx)})
 		if want := g * (x[0] - x[0]/n) * 2 / (n - 1); !(math.Abs(gx[0]-want) <= 1e-12*want) {
 			t.Errorf("cotangent %v: gradient %v, want %v", g, gx[0], want)
 		}
@@ -135,16 +138,16 @@ func TestVarianceExtreme(t *testing.T) {
 // Too few elements, and how a mean is rounded in fixed point.
 func TestMomentsSpecial(t *testing.T) {
 	var a, b float64
-	Mean[float64]{Out: &a}.Forward()
-	Variance[float64]{Out: &b, X: rev.ViewSlice([]float64{1})}.Forward()
+	revlinalg.Mean[float64]{Out: &a}.Forward()
+	revlinalg.Variance[float64]{Out: &b, X: rev.ViewSlice([]float64{1})}.Forward()
 	c := rev.NewGeneral[float64](1, 1, nil)
-	Covariance[float64]{C: c, X: rev.NewGeneral[float64](0, 1, nil)}.Forward()
+	revlinalg.Covariance[float64]{C: c, X: rev.NewGeneral[float64](0, 1, nil)}.Forward()
 	if !math.IsNaN(a) || !math.IsNaN(b) || !math.IsNaN(c.Data[0]) {
 		t.Errorf("mean of nothing %v, variance of one %v, covariance of none %v, want NaN", a, b, c.Data[0])
 	}
 	var q fixed.Q43
-	Mean[fixed.Q43]{Out: &q}.Forward()
-	Variance[fixed.Q43]{Out: &q, X: rev.ViewSlice([]fixed.Q43{1})}.Forward()
+	revlinalg.Mean[fixed.Q43]{Out: &q}.Forward()
+	revlinalg.Variance[fixed.Q43]{Out: &q, X: rev.ViewSlice([]fixed.Q43{1})}.Forward()
 	if q != 0 {
 		t.Errorf("over Q43 %v, want 0", q)
 	}

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"errors"
@@ -13,12 +13,13 @@ import (
 	"revnum/internal/number"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func mulElemSpec[T rev.Number](draw func(rnd *rand.Rand, n int) rev.Vector[T]) revtest.Spec[MulElem[T]] {
-	return revtest.Spec[MulElem[T]]{
-		New: func(rnd *rand.Rand, n int) MulElem[T] {
-			return MulElem[T]{Z: draw(rnd, n), X: draw(rnd, n), Y: draw(rnd, n)}
+func mulElemSpec[T rev.Number](draw func(rnd *rand.Rand, n int) rev.Vector[T]) revtest.Spec[revlinalg.MulElem[T]] {
+	return revtest.Spec[revlinalg.MulElem[T]]{
+		New: func(rnd *rand.Rand, n int) revlinalg.MulElem[T] {
+			return revlinalg.MulElem[T]{Z: draw(rnd, n), X: draw(rnd, n), Y: draw(rnd, n)}
 		},
 		Large: 8*elementwise.BlockSize + 5, // for two workers
 	}
@@ -43,14 +44,14 @@ func testMulElemLong[T rev.Number](t *testing.T, draw func(*rand.Rand, int) rev.
 		x, y, gz := draw(rnd, n), draw(rnd, n), draw(rnd, n)
 		zeros := func() rev.Vector[T] { return rev.ViewSlice(make([]T, n)) }
 		z, gx, gy := zeros(), zeros(), zeros()
-		k := MulElem[T]{Z: z, X: x, Y: y}
+		k := revlinalg.MulElem[T]{Z: z, X: x, Y: y}
 		k.Forward()
 		for i := range n {
 			if want := number.Mul(x.Data[i*x.Inc], y.Data[i*y.Inc]); z.Data[i] != want {
 				t.Fatalf("%d elements: product %d is %v, want %v", n, i, z.Data[i], want)
 			}
 		}
-		k.Adjoint(MulElem[T]{Z: gz, X: gx, Y: gy})
+		k.Adjoint(revlinalg.MulElem[T]{Z: gz, X: gx, Y: gy})
 		for i := range n {
 			g := gz.Data[i*gz.Inc]
 			wantX, wantY := number.Mul(number.Conj(y.Data[i*y.Inc]), g), number.Mul(number.Conj(x.Data[i*x.Inc]), g)
@@ -61,14 +62,14 @@ func testMulElemLong[T rev.Number](t *testing.T, draw func(*rand.Rand, int) rev.
 	}
 }
 
-func divElemSpec[T rev.Real]() revtest.Spec[DivElem[T]] {
-	spec := revtest.Spec[DivElem[T]]{
-		New: func(rnd *rand.Rand, n int) DivElem[T] {
-			return DivElem[T]{Z: kerneltest.Vector[T](rnd, n), X: kerneltest.Vector[T](rnd, n), Y: kerneltest.Positive[T](rnd, n)}
+func divElemSpec[T rev.Real]() revtest.Spec[revlinalg.DivElem[T]] {
+	spec := revtest.Spec[revlinalg.DivElem[T]]{
+		New: func(rnd *rand.Rand, n int) revlinalg.DivElem[T] {
+			return revlinalg.DivElem[T]{Z: kerneltest.Vector[T](rnd, n), X: kerneltest.Vector[T](rnd, n), Y: kerneltest.Positive[T](rnd, n)}
 		},
 		Large: 8*elementwise.BlockSize + 5, // for two workers
 	}
-	spec.Failing = func(rnd *rand.Rand, n int) DivElem[T] {
+	spec.Failing = func(rnd *rand.Rand, n int) revlinalg.DivElem[T] {
 		k := spec.New(rnd, n+1)
 		k.Y.Data[n] = 0
 		return k
@@ -84,7 +85,7 @@ func TestDivElem(t *testing.T) {
 func TestDivElemByZero(t *testing.T) {
 	z, x, y := mat.NewVecDense(2, nil), mat.NewVecDense(2, []float64{1, 2}), mat.NewVecDense(2, []float64{3, 0})
 	var e *rev.DomainError
-	if err := NewDivElem(z, x, y).Forward(); !errors.As(err, &e) || e.Index != 1 || e.Args[0] != 2 || z.AtVec(0) != 0 {
+	if err := revlinalg.NewDivElem(z, x, y).Forward(); !errors.As(err, &e) || e.Index != 1 || e.Args[0] != 2 || z.AtVec(0) != 0 {
 		t.Errorf("error %v, and z is %v", err, z.RawVector().Data)
 	}
 }
@@ -102,10 +103,10 @@ func BenchmarkMulElem(b *testing.B) {
 			kerneltest.ReportBytes(b, bytes)
 		})
 	}
-	mul, gmul := MulElem[float64]{Z: y, X: x, Y: other, Workers: 1}, MulElem[float64]{Z: gy, X: gx}
+	mul, gmul := revlinalg.MulElem[float64]{Z: y, X: x, Y: other, Workers: 1}, revlinalg.MulElem[float64]{Z: gy, X: gx}
 	run("MulElem/Forward", 24*n, mul.Forward)
 	run("MulElem/Adjoint", 48*n, func() { mul.Adjoint(gmul) })
-	div, gdiv := DivElem[float64]{Z: y, X: x, Y: other, Workers: 1}, DivElem[float64]{Z: gy, X: gx}
+	div, gdiv := revlinalg.DivElem[float64]{Z: y, X: x, Y: other, Workers: 1}, revlinalg.DivElem[float64]{Z: gy, X: gx}
 	run("DivElem/Forward", 24*n, func() { _ = div.Forward() })
 	run("DivElem/Adjoint", 48*n, func() { _ = div.Adjoint(gdiv) })
 }

@@ -1,6 +1,6 @@
 //go:build !race && !mutants
 
-package revlinalg
+package revlinalg_test
 
 import (
 	"math/rand/v2"
@@ -9,6 +9,7 @@ import (
 
 	"revnum/internal/kerneltest"
 	"revnum/rev"
+	"revnum/revlinalg"
 )
 
 // The race detector has sync.Pool drop objects at random, hence no allocation
@@ -19,10 +20,10 @@ func TestFactorAllocations(t *testing.T) {
 	const n = 300
 	rnd := rand.New(rand.NewPCG(32, 3))
 	random := func() rev.General[float64] { return kerneltest.Matrix[float64](rnd, n, n) }
-	chol := Cholesky[float64]{L: random(), A: definite[float64](rnd, n), Workers: 2}
-	gchol := Cholesky[float64]{L: random(), A: random()}
-	solve := Solve[float64]{X: random(), A: regular[float64](rnd, n), B: random(), Workers: 2}
-	gsolve := Solve[float64]{X: random(), A: random(), B: random()}
+	chol := revlinalg.Cholesky[float64]{L: random(), A: definite[float64](rnd, n), Workers: 2}
+	gchol := revlinalg.Cholesky[float64]{L: random(), A: random()}
+	solve := revlinalg.Solve[float64]{X: random(), A: regular[float64](rnd, n), B: random(), Workers: 2}
+	gsolve := revlinalg.Solve[float64]{X: random(), A: random(), B: random()}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties pools
 	for name, call := range map[string]func() error{
 		"Cholesky": func() error { return chol.Adjoint(gchol) },
@@ -49,11 +50,11 @@ func TestLocalOperands(t *testing.T) {
 		var out, norm, alpha float64
 		var y, gx [3]float64
 		one := 1.0
-		dot := Dot[float64]{Out: &out, X: rev.ViewSlice(x), Y: rev.ViewSlice(y[:])}
+		dot := revlinalg.Dot[float64]{Out: &out, X: rev.ViewSlice(x), Y: rev.ViewSlice(y[:])}
 		dot.Forward()
-		dot.Adjoint(Dot[float64]{Out: &one, X: rev.ViewSlice(gx[:])})
-		Norm2[float64]{Out: &norm, X: rev.ViewSlice(x)}.Forward()
-		Axpy[float64]{Y: rev.ViewSlice(y[:]), Alpha: &alpha, X: rev.ViewSlice(x)}.Forward()
+		dot.Adjoint(revlinalg.Dot[float64]{Out: &one, X: rev.ViewSlice(gx[:])})
+		revlinalg.Norm2[float64]{Out: &norm, X: rev.ViewSlice(x)}.Forward()
+		revlinalg.Axpy[float64]{Y: rev.ViewSlice(y[:]), Alpha: &alpha, X: rev.ViewSlice(x)}.Forward()
 	})
 	if allocs != 0 {
 		t.Errorf("%v allocations", allocs)

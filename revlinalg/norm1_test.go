@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"math"
@@ -12,11 +12,14 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func norm1Spec[T rev.Real]() revtest.Spec[Norm1[T]] {
-	return revtest.Spec[Norm1[T]]{
-		New:  func(rnd *rand.Rand, n int) Norm1[T] { return Norm1[T]{Out: new(T), X: kerneltest.Away[T](rnd, n)} },
+func norm1Spec[T rev.Real]() revtest.Spec[revlinalg.Norm1[T]] {
+	return revtest.Spec[revlinalg.Norm1[T]]{
+		New: func(rnd *rand.Rand, n int) revlinalg.Norm1[T] {
+			return revlinalg.Norm1[T]{Out: new(T), X: kerneltest.Away[T](rnd, n)}
+		},
 		Free: []string{"X.N"},
 	}
 }
@@ -25,14 +28,14 @@ func TestNorm1(t *testing.T) {
 	kerneltest.Kernels(t, norm1Spec[float32](), norm1Spec[float64](), norm1Spec[fixed.Q43]())
 }
 
-func normInfSpec[T rev.Real]() revtest.Spec[NormInf[T]] {
-	return revtest.Spec[NormInf[T]]{
-		New: func(rnd *rand.Rand, n int) NormInf[T] {
+func normInfSpec[T rev.Real]() revtest.Spec[revlinalg.NormInf[T]] {
+	return revtest.Spec[revlinalg.NormInf[T]]{
+		New: func(rnd *rand.Rand, n int) revlinalg.NormInf[T] {
 			x := make([]T, n)
 			for i, v := range rnd.Perm(n) { // magnitudes well apart
 				x[i] = fixed.Of[T](float64(v+1) * math.Copysign(1, rnd.NormFloat64()))
 			}
-			return NormInf[T]{Out: new(T), X: rev.ViewSlice(x)}
+			return revlinalg.NormInf[T]{Out: new(T), X: rev.ViewSlice(x)}
 		},
 		Free: []string{"X.N"},
 	}
@@ -46,8 +49,8 @@ func TestNormsValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(22, 1))
 	x := mat.NewDense(50, 2, kerneltest.Normals[float64](rnd, 100, 1e300)).ColView(1).(*mat.VecDense)
 	one, infinity := 0.0, 0.0
-	NewNorm1(&one, x).Forward()
-	NewNormInf(&infinity, x).Forward()
+	revlinalg.NewNorm1(&one, x).Forward()
+	revlinalg.NewNormInf(&infinity, x).Forward()
 	if want := mat.Norm(x, 1); !(math.Abs(one-want) <= 1e-14*want) {
 		t.Errorf("1-norm %v, want %v", one, want)
 	}
@@ -64,20 +67,24 @@ func TestLongNorms(t *testing.T) {
 	x[5], x[at], x[at+1] = 0, -50, 50
 	var norms, rates [2]float64
 	g1, gInf := make([]float64, n), make([]float64, n)
-	one, infinity := Norm1[float64]{Out: &norms[0], X: rev.ViewSlice(x)}, NormInf[float64]{Out: &norms[1], X: rev.ViewSlice(x)}
-	one.Tangent(Norm1[float64]{Out: &rates[0], X: rev.ViewSlice(dx)})
-	infinity.Tangent(NormInf[float64]{Out: &rates[1], X: rev.ViewSlice(dx)})
+	one, infinity := revlinalg.Norm1[float64]{Out: &norms[0], X: rev.ViewSlice(x)}, revlinalg.NormInf[float64]{Out: &norms[1], X: rev.ViewSlice(x)}
+	one.Tangent(revlinalg.Norm1[float64]{Out: &rates[0], X: rev.ViewSlice(dx)})
+	infinity.Tangent(revlinalg.NormInf[float64]{Out: &rates[1], X: rev.ViewSlice(dx)})
 	m := mat.NewVecDense(n, x)
 	if want := mat.Norm(m, 1); !(math.Abs(norms[0]-want) <= 1e-12*want) || norms[1] != 50 {
 		t.Errorf("norms %v, want %v and 50", norms, want)
 	}
 	rate := 0.0
 	two := 2.0
-	one.Adjoint(Norm1[float64]{Out: &two, X: rev.ViewSlice(g1)})
-	infinity.Adjoint(NormInf[float64]{Out: &two, X: rev.ViewSlice(gInf)})
+	one.Adjoint(revlinalg.Norm1[float64]{Out: &two, X: rev.ViewSlice(g1)})
+	infinity.Adjoint(revlinalg.NormInf[float64]{Out: &two, X: rev.ViewSlice(gInf)})
 	for i, v := range x {
-		want := 2 * sign(v)
-		rate += sign(v) * dx[i]
+		sign := 0.0
+		if v != 0 {
+			sign = math.Copysign(1, v)
+		}
+		want := 2 * sign
+		rate += sign * dx[i]
 		if g1[i] != want || i == at && gInf[i] != want || i != at && gInf[i] != 0 {
 			t.Fatalf("gradients at element %d, which is %v: %v and %v", i, v, g1[i], gInf[i])
 		}
@@ -105,15 +112,15 @@ func TestNormsSubgradient(t *testing.T) {
 	} {
 		n1, nInf, one := 0.0, 0.0, 1.0
 		g1, gInf := make([]float64, len(c.x)), make([]float64, len(c.x))
-		k1 := Norm1[float64]{Out: &n1, X: rev.ViewSlice(c.x)}
-		kInf := NormInf[float64]{Out: &nInf, X: rev.ViewSlice(c.x)}
+		k1 := revlinalg.Norm1[float64]{Out: &n1, X: rev.ViewSlice(c.x)}
+		kInf := revlinalg.NormInf[float64]{Out: &nInf, X: rev.ViewSlice(c.x)}
 		k1.Forward()
 		kInf.Forward()
 		if !same(n1, c.norm1) || !same(nInf, c.infinity) {
 			t.Errorf("norms of %v: %v, %v, want %v, %v", c.x, n1, nInf, c.norm1, c.infinity)
 		}
-		k1.Adjoint(Norm1[float64]{Out: &one, X: rev.ViewSlice(g1)})
-		kInf.Adjoint(NormInf[float64]{Out: &one, X: rev.ViewSlice(gInf)})
+		k1.Adjoint(revlinalg.Norm1[float64]{Out: &one, X: rev.ViewSlice(g1)})
+		kInf.Adjoint(revlinalg.NormInf[float64]{Out: &one, X: rev.ViewSlice(gInf)})
 		for i := range c.x {
 			if !same(g1[i], c.g1[i]) || !same(gInf[i], c.gInf[i]) {
 				t.Errorf("gradients at %v: %v, %v, want %v, %v", c.x, g1, gInf, c.g1, c.gInf)
@@ -126,12 +133,12 @@ func TestNormsSubgradient(t *testing.T) {
 func TestNormInfLeast(t *testing.T) {
 	x := rev.ViewSlice([]fixed.Q43{3, fixed.Max, fixed.Min, -5})
 	out, gout, gx := fixed.Q43(7), fixed.One, rev.ViewSlice(make([]fixed.Q43, 4))
-	k := NormInf[fixed.Q43]{Out: &out, X: x}
+	k := revlinalg.NormInf[fixed.Q43]{Out: &out, X: x}
 	k.Forward()
 	if out != 7+fixed.Min {
 		t.Errorf("got %v, want %v", out, 7+fixed.Min)
 	}
-	k.Adjoint(NormInf[fixed.Q43]{Out: &gout, X: gx})
+	k.Adjoint(revlinalg.NormInf[fixed.Q43]{Out: &gout, X: gx})
 	if out != 7 || !slices.Equal(gx.Data, []fixed.Q43{0, 0, -fixed.One, 0}) {
 		t.Errorf("Adjoint leaves %v and %v", out, gx.Data)
 	}

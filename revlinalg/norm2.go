@@ -345,7 +345,7 @@ func (k *norm[T]) scaledValue() T {
 		return T(top)
 	}
 	_, e := math.Frexp(top)
-	e = scaleExponent(e)
+	e = vector.ScaleExponent(e)
 	scale, sum := math.Ldexp(1, -e), 0.0
 	for i := range k.x.Rows {
 		x := k.row(i)
@@ -356,7 +356,3 @@ func (k *norm[T]) scaledValue() T {
 	}
 	return T(math.Ldexp(math.Sqrt(sum), e))
 }
-
-// scaleExponent returns the exponent next to e whose power of two and its inverse are finite and far from
-// subnormal, which XLA's threads, as other callers' may, take for 0.
-func scaleExponent(e int) int { return min(max(e, -1000), 1000) }

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"math"
@@ -12,10 +12,11 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
 func TestOuter(t *testing.T) {
-	kerneltest.Kernels(t, revtest.Spec[Outer[float32]]{}, revtest.Spec[Outer[float64]]{}, revtest.Spec[Outer[fixed.Q43]]{})
+	kerneltest.Kernels(t, revtest.Spec[revlinalg.Outer[float32]]{}, revtest.Spec[revlinalg.Outer[float64]]{}, revtest.Spec[revlinalg.Outer[fixed.Q43]]{})
 }
 
 func TestOuterValue(t *testing.T) {
@@ -24,7 +25,7 @@ func TestOuterValue(t *testing.T) {
 	x, y := mat.NewVecDense(7, kerneltest.Normals[float64](rnd, 7, 1)), mat.NewVecDense(5, kerneltest.Normals[float64](rnd, 5, 1))
 	var want mat.Dense
 	want.RankOne(a, alpha, x, y)
-	NewOuter(a, &alpha, x, y).Forward()
+	revlinalg.NewOuter(a, &alpha, x, y).Forward()
 	if !mat.EqualApprox(a, &want, 1e-14) {
 		t.Errorf("got %v, want %v", mat.Formatted(a), mat.Formatted(&want))
 	}
@@ -71,7 +72,7 @@ func outerOfManyRows[T rev.Float](t *testing.T) {
 				}
 			}
 		}
-		k := Outer[T]{A: a, Alpha: &alpha, X: x, Y: y}
+		k := revlinalg.Outer[T]{A: a, Alpha: &alpha, X: x, Y: y}
 		k.Forward()
 		check("Forward", 1)
 		k.Inverse()
@@ -84,8 +85,8 @@ func TestOuterWithoutColumns(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(22, 4))
 	for _, m := range []int{0, 1, 129} {
 		for _, stride := range []int{0, 1, 4} {
-			of := func(alpha float64) Outer[float64] {
-				return Outer[float64]{
+			of := func(alpha float64) revlinalg.Outer[float64] {
+				return revlinalg.Outer[float64]{
 					A:     rev.General[float64]{Rows: m, Stride: stride, Data: make([]float64, m*stride)},
 					Alpha: &alpha, X: kerneltest.Vector[float64](rnd, m), Y: rev.Vector[float64]{Inc: 1, Data: []float64{}},
 				}

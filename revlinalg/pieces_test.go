@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"math/rand/v2"
@@ -8,6 +8,7 @@ import (
 	"revnum/internal/byname"
 	"revnum/internal/kerneltest"
 	"revnum/rev"
+	"revnum/revlinalg"
 )
 
 // TestPieces compares kernels of more elements than they work on at a time with the same kernels
@@ -16,13 +17,19 @@ func TestPieces(t *testing.T) {
 	const n = 2*4096 + 5
 	rnd := rand.New(rand.NewPCG(31, 9))
 	vector := func() rev.Vector[float64] { return kerneltest.Vector[float64](rnd, n) }
-	testPieces(t, func() Clip[float64] { return Clip[float64]{Y: vector(), X: vector(), Lo: -0.5, Hi: 1} })
-	testPieces(t, func() MaxElem[float64] { return MaxElem[float64]{Z: vector(), X: vector(), Y: vector()} })
-	testPieces(t, func() MinElem[float64] { return MinElem[float64]{Z: vector(), X: vector(), Y: vector()} })
-	testPieces(t, func() Where[float64] {
-		return Where[float64]{Z: vector(), C: vector(), X: vector(), Y: vector()}
+	testPieces(t, func() revlinalg.Clip[float64] {
+		return revlinalg.Clip[float64]{Y: vector(), X: vector(), Lo: -0.5, Hi: 1}
 	})
-	testPieces(t, func() ComplexAbs { return ComplexAbs{Y: vector(), X: kerneltest.Complexes(rnd, n)} })
+	testPieces(t, func() revlinalg.MaxElem[float64] {
+		return revlinalg.MaxElem[float64]{Z: vector(), X: vector(), Y: vector()}
+	})
+	testPieces(t, func() revlinalg.MinElem[float64] {
+		return revlinalg.MinElem[float64]{Z: vector(), X: vector(), Y: vector()}
+	})
+	testPieces(t, func() revlinalg.Where[float64] {
+		return revlinalg.Where[float64]{Z: vector(), C: vector(), X: vector(), Y: vector()}
+	})
+	testPieces(t, func() revlinalg.ComplexAbs { return revlinalg.ComplexAbs{Y: vector(), X: kerneltest.Complexes(rnd, n)} })
 }
 
 func testPieces[K rev.Kernel[K]](t *testing.T, draw func() K) {

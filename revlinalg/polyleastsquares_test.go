@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"fmt"
@@ -12,18 +12,19 @@ import (
 	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
 // polySpec has m coefficients, and as many points as size says, at abscissae in
 // [-1, 1].
-func polySpec[T rev.Float](m int) revtest.Spec[PolyLeastSquares[T]] {
-	spec := revtest.Spec[PolyLeastSquares[T]]{
-		New: func(rnd *rand.Rand, size int) PolyLeastSquares[T] {
+func polySpec[T rev.Float](m int) revtest.Spec[revlinalg.PolyLeastSquares[T]] {
+	spec := revtest.Spec[revlinalg.PolyLeastSquares[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.PolyLeastSquares[T] {
 			x := make([]T, size)
 			for i := range x {
 				x[i] = T(2*rnd.Float64() - 1)
 			}
-			return PolyLeastSquares[T]{
+			return revlinalg.PolyLeastSquares[T]{
 				Out: new(T), C: rev.ViewSlice(kerneltest.Normals[T](rnd, m, 1)),
 				X: rev.ViewSlice(x), Y: rev.ViewSlice(kerneltest.Normals[T](rnd, size, 1)),
 			}
@@ -84,12 +85,12 @@ func TestPolyLeastSquaresValue(t *testing.T) {
 			}
 			out, gout := 0.0, 1.0
 			gc := make([]float64, m)
-			k := PolyLeastSquares[float64]{Out: &out, C: rev.ViewSlice(c), X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
+			k := revlinalg.PolyLeastSquares[float64]{Out: &out, C: rev.ViewSlice(c), X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
 			k.Forward()
 			if !kerneltest.Near(out, want, 1e-12) {
 				t.Errorf("m=%d n=%d: got %v, want %v", m, n, out, want)
 			}
-			k.Adjoint(PolyLeastSquares[float64]{Out: &gout, C: rev.ViewSlice(gc)})
+			k.Adjoint(revlinalg.PolyLeastSquares[float64]{Out: &gout, C: rev.ViewSlice(gc)})
 			for j := range gc {
 				if !(math.Abs(gc[j]-gradient[j]) <= 1e-11*math.Sqrt(float64(n)*2*want)) {
 					t.Errorf("m=%d n=%d: gradient %v of c_%d, want %v", m, n, gc[j], j, gradient[j])
@@ -117,8 +118,8 @@ func TestPolyLeastSquaresOptimum(t *testing.T) {
 	}
 	gc := make([]float64, m)
 	gout := 1.0
-	k := PolyLeastSquares[float64]{C: rev.ViewVec(&c), X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
-	k.Adjoint(PolyLeastSquares[float64]{Out: &gout, C: rev.ViewSlice(gc)})
+	k := revlinalg.PolyLeastSquares[float64]{C: rev.ViewVec(&c), X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
+	k.Adjoint(revlinalg.PolyLeastSquares[float64]{Out: &gout, C: rev.ViewSlice(gc)})
 	for j, g := range gc {
 		if !(math.Abs(g) <= 1e-9) {
 			t.Errorf("derivative %v with respect to c_%d", g, j)
@@ -131,7 +132,7 @@ func TestPolyLeastSquaresFar(t *testing.T) {
 	c := make([]float64, 20)
 	c[0], c[19] = 1, 1e-300
 	out := 0.0
-	k := PolyLeastSquares[float64]{Out: &out, C: rev.ViewSlice(c), X: rev.ViewSlice([]float64{1e15}), Y: rev.ViewSlice([]float64{2})}
+	k := revlinalg.PolyLeastSquares[float64]{Out: &out, C: rev.ViewSlice(c), X: rev.ViewSlice([]float64{1e15}), Y: rev.ViewSlice([]float64{2})}
 	k.Forward()
 	// p = 1 + 1e-300·1e285
 	if !kerneltest.Near(out, 0.5, 1e-12) {
@@ -151,8 +152,8 @@ func BenchmarkPolyLeastSquares(b *testing.B) {
 		c, gc := kerneltest.Normals[float64](rnd, m, 1), make([]float64, m)
 		out, gout := 0.0, 1.0
 		for _, workers := range []int{1, 2} {
-			k := PolyLeastSquares[float64]{Out: &out, C: rev.ViewSlice(c), X: rev.ViewSlice(x), Y: rev.ViewSlice(y), Workers: workers}
-			g := PolyLeastSquares[float64]{Out: &gout, C: rev.ViewSlice(gc)}
+			k := revlinalg.PolyLeastSquares[float64]{Out: &out, C: rev.ViewSlice(c), X: rev.ViewSlice(x), Y: rev.ViewSlice(y), Workers: workers}
+			g := revlinalg.PolyLeastSquares[float64]{Out: &gout, C: rev.ViewSlice(gc)}
 			b.Run(fmt.Sprintf("Forward/n=%d/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {
 					k.Forward()

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"revnum/fixed"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
 // A network: Y += W·X + B, Y <- U(θ)·Y, Loss += ‖Y‖₂ of the first rows of Y.
@@ -21,10 +22,12 @@ type network[T rev.Real] struct {
 
 func layers[T rev.Real]() rev.Step[network[T]] {
 	return rev.Seq(
-		rev.At(func(s *network[T]) Affine[T] { return Affine[T]{Y: s.Y, W: s.W, X: s.X, B: s.B} }),
-		rev.At(func(s *network[T]) Unitary[T] { return Unitary[T]{X: asColumn(s.Y), Theta: s.Theta} }),
-		rev.At(func(s *network[T]) Norm2[T] {
-			return Norm2[T]{Out: &s.Loss, X: rev.Vector[T]{N: 2, Data: s.Y.Data, Inc: 1}}
+		rev.At(func(s *network[T]) revlinalg.Affine[T] { return revlinalg.Affine[T]{Y: s.Y, W: s.W, X: s.X, B: s.B} }),
+		rev.At(func(s *network[T]) revlinalg.Unitary[T] {
+			return revlinalg.Unitary[T]{X: rev.General[T]{Rows: s.Y.N, Cols: 1, Stride: s.Y.Inc, Data: s.Y.Data}, Theta: s.Theta}
+		}),
+		rev.At(func(s *network[T]) revlinalg.Norm2[T] {
+			return revlinalg.Norm2[T]{Out: &s.Loss, X: rev.Vector[T]{N: 2, Data: s.Y.Data, Inc: 1}}
 		}),
 	)
 }

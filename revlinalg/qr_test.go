@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"errors"
@@ -15,6 +15,7 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
 // tall returns an m×n matrix of a small condition number.
@@ -39,27 +40,31 @@ func deficientTall[T rev.Float](rnd *rand.Rand, m, n int) rev.General[T] {
 	return a
 }
 
-func qrSpec[T rev.Float](extra int) revtest.Spec[QR[T]] {
-	build := func(rnd *rand.Rand, a rev.General[T]) QR[T] {
-		return QR[T]{Q: kerneltest.Matrix[T](rnd, a.Rows, a.Cols), R: kerneltest.Matrix[T](rnd, a.Cols, a.Cols), A: a}
+func qrSpec[T rev.Float](extra int) revtest.Spec[revlinalg.QR[T]] {
+	build := func(rnd *rand.Rand, a rev.General[T]) revlinalg.QR[T] {
+		return revlinalg.QR[T]{Q: kerneltest.Matrix[T](rnd, a.Rows, a.Cols), R: kerneltest.Matrix[T](rnd, a.Cols, a.Cols), A: a}
 	}
-	return revtest.Spec[QR[T]]{
-		New:       func(rnd *rand.Rand, size int) QR[T] { return build(rnd, tall[T](rnd, size+extra, size)) },
+	return revtest.Spec[revlinalg.QR[T]]{
+		New:       func(rnd *rand.Rand, size int) revlinalg.QR[T] { return build(rnd, tall[T](rnd, size+extra, size)) },
 		Large:     150,
 		RoundTrip: 4, // the sum may be larger than either
-		Failing: func(rnd *rand.Rand, size int) QR[T] {
+		Failing: func(rnd *rand.Rand, size int) revlinalg.QR[T] {
 			return build(rnd, deficientTall[T](rnd, size+1+extra, size+1))
 		},
 	}
 }
 
-func gramSchmidtSpec[T rev.Float](extra int) revtest.Spec[GramSchmidt[T]] {
+func gramSchmidtSpec[T rev.Float](extra int) revtest.Spec[revlinalg.GramSchmidt[T]] {
 	s := qrSpec[T](extra)
-	return revtest.Spec[GramSchmidt[T]]{
-		New:       func(rnd *rand.Rand, size int) GramSchmidt[T] { return GramSchmidt[T](s.New(rnd, size)) },
+	return revtest.Spec[revlinalg.GramSchmidt[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.GramSchmidt[T] {
+			return revlinalg.GramSchmidt[T](s.New(rnd, size))
+		},
 		Large:     s.Large,
 		RoundTrip: s.RoundTrip,
-		Failing:   func(rnd *rand.Rand, size int) GramSchmidt[T] { return GramSchmidt[T](s.Failing(rnd, size)) },
+		Failing: func(rnd *rand.Rand, size int) revlinalg.GramSchmidt[T] {
+			return revlinalg.GramSchmidt[T](s.Failing(rnd, size))
+		},
 	}
 }
 
@@ -97,14 +102,14 @@ func TestQRValue(t *testing.T) {
 		f.QTo(&fullQ)
 		f.RTo(&fullR)
 		q, r := mat.NewDense(m, n, nil), mat.NewDense(n, n, nil)
-		if err := NewQR(q, r, a).Forward(); err != nil {
+		if err := revlinalg.NewQR(q, r, a).Forward(); err != nil {
 			t.Fatal(err)
 		}
 		if !mat.EqualApprox(q, fullQ.Slice(0, m, 0, n), 1e-12) || !mat.EqualApprox(r, fullR.Slice(0, n, 0, n), 1e-12) {
 			t.Errorf("%d×%d: not gonum's factors", m, n)
 		}
 		q2, r2 := mat.NewDense(m, n, nil), mat.NewDense(n, n, nil)
-		if err := NewGramSchmidt(q2, r2, a).Forward(); err != nil {
+		if err := revlinalg.NewGramSchmidt(q2, r2, a).Forward(); err != nil {
 			t.Fatal(err)
 		}
 		for j := range n {
@@ -198,7 +203,7 @@ func TestQRSigns(t *testing.T) {
 			continue
 		}
 		r := mat.NewDense(n, n, nil)
-		if err := NewQR(mat.NewDense(m, n, nil), r, mat.NewDense(m, n, a)).Forward(); err != nil {
+		if err := revlinalg.NewQR(mat.NewDense(m, n, nil), r, mat.NewDense(m, n, a)).Forward(); err != nil {
 			t.Fatal(err)
 		}
 		var f mat.QR
@@ -223,7 +228,7 @@ func TestQRSigns(t *testing.T) {
 func TestQRTriangular(t *testing.T) {
 	a := mat.NewDense(3, 2, []float64{2, 1, 0, 3, 0, 0})
 	q, r := mat.NewDense(3, 2, nil), mat.NewDense(2, 2, nil)
-	if err := NewQR(q, r, a).Forward(); err != nil {
+	if err := revlinalg.NewQR(q, r, a).Forward(); err != nil {
 		t.Fatal(err)
 	}
 	if !mat.Equal(q, mat.NewDense(3, 2, []float64{1, 0, 0, 1, 0, 0})) || !mat.Equal(r, a.Slice(0, 2, 0, 2)) {
@@ -257,8 +262,8 @@ func TestQRResidual(t *testing.T) {
 		}
 		q, r := rev.NewGeneral[float64](m, n, nil), rev.NewGeneral[float64](n, n, nil)
 		for _, f := range []func() error{
-			QR[float64]{Q: q, R: r, A: a}.Forward,
-			GramSchmidt[float64]{Q: q, R: r, A: a}.Forward,
+			revlinalg.QR[float64]{Q: q, R: r, A: a}.Forward,
+			revlinalg.GramSchmidt[float64]{Q: q, R: r, A: a}.Forward,
 		} {
 			clear(q.Data)
 			clear(r.Data)
@@ -302,7 +307,7 @@ func TestQRRank(t *testing.T) {
 		rev.NewGeneral[float64](3, 2, nil),
 		rev.NewGeneral(2, 2, []float64{1, 1, 1, 1}),
 	} {
-		for _, f := range []func() error{QR[float64]{A: a}.Forward, GramSchmidt[float64]{A: a}.Forward} {
+		for _, f := range []func() error{revlinalg.QR[float64]{A: a}.Forward, revlinalg.GramSchmidt[float64]{A: a}.Forward} {
 			var c mat.Condition
 			if err := f(); !errors.As(err, &c) || !(c > 1e12) {
 				t.Errorf("%d×%d: error %v, want a condition number", a.Rows, a.Cols, err)
@@ -333,11 +338,11 @@ func testQRRange[T rev.Float](t *testing.T, shifts []int) {
 			}
 			zero := func(r, c int) rev.General[T] { return rev.NewGeneral[T](r, c, nil) }
 			for _, gramSchmidt := range []bool{false, true} {
-				far := QR[T]{Q: zero(n+7, n), R: zero(n, n), A: a}
-				near := QR[T]{Q: zero(n+7, n), R: zero(n, n), A: base}
+				far := revlinalg.QR[T]{Q: zero(n+7, n), R: zero(n, n), A: a}
+				near := revlinalg.QR[T]{Q: zero(n+7, n), R: zero(n, n), A: base}
 				var err error
 				if gramSchmidt {
-					err = errors.Join(GramSchmidt[T](far).Forward(), GramSchmidt[T](near).Forward())
+					err = errors.Join(revlinalg.GramSchmidt[T](far).Forward(), revlinalg.GramSchmidt[T](near).Forward())
 				} else {
 					err = errors.Join(far.Forward(), near.Forward())
 				}
@@ -362,8 +367,8 @@ func BenchmarkQR(b *testing.B) {
 	for _, s := range [][2]int{{64, 64}, {512, 256}, {1024, 1024}} {
 		m, n := s[0], s[1]
 		rnd := rand.New(rand.NewPCG(26, 4))
-		k := QR[float64]{Q: kerneltest.Matrix[float64](rnd, m, n), R: kerneltest.Matrix[float64](rnd, n, n), A: tall[float64](rnd, m, n)}
-		g := QR[float64]{Q: kerneltest.Matrix[float64](rnd, m, n), R: kerneltest.Matrix[float64](rnd, n, n), A: kerneltest.Matrix[float64](rnd, m, n)}
+		k := revlinalg.QR[float64]{Q: kerneltest.Matrix[float64](rnd, m, n), R: kerneltest.Matrix[float64](rnd, n, n), A: tall[float64](rnd, m, n)}
+		g := revlinalg.QR[float64]{Q: kerneltest.Matrix[float64](rnd, m, n), R: kerneltest.Matrix[float64](rnd, n, n), A: kerneltest.Matrix[float64](rnd, m, n)}
 		flops := 4*m*n*n - 4*n*n*n/3 // R, and Q
 		for _, k.Workers = range []int{1, 2} {
 			b.Run(fmt.Sprintf("Forward/%dx%d/workers=%d", m, n, k.Workers), func(b *testing.B) {
@@ -394,7 +399,7 @@ func BenchmarkQR(b *testing.B) {
 		})
 	}
 	rnd := rand.New(rand.NewPCG(26, 5))
-	k := GramSchmidt[float64]{Q: kerneltest.Matrix[float64](rnd, 512, 256), R: kerneltest.Matrix[float64](rnd, 256, 256), A: tall[float64](rnd, 512, 256), Workers: 1}
+	k := revlinalg.GramSchmidt[float64]{Q: kerneltest.Matrix[float64](rnd, 512, 256), R: kerneltest.Matrix[float64](rnd, 256, 256), A: tall[float64](rnd, 512, 256), Workers: 1}
 	b.Run("GramSchmidt/512x256", func(b *testing.B) {
 		for b.Loop() {
 			_ = k.Forward()
@@ -406,7 +411,7 @@ func BenchmarkQR(b *testing.B) {
 // A matrix with more columns than rows panics with the kernel and the shape.
 func TestQRWide(t *testing.T) {
 	q, r, a := mat.NewDense(2, 3, nil), mat.NewDense(3, 3, nil), mat.NewDense(2, 3, nil)
-	for kernel, run := range map[string]func() error{"QR": NewQR(q, r, a).Forward, "GramSchmidt": NewGramSchmidt(q, r, a).Forward} {
+	for kernel, run := range map[string]func() error{"QR": revlinalg.NewQR(q, r, a).Forward, "GramSchmidt": revlinalg.NewGramSchmidt(q, r, a).Forward} {
 		func() {
 			defer func() {
 				err, _ := recover().(error)

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"math"
@@ -10,10 +10,11 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func realFFTOf(rnd *rand.Rand, n int) RealFFT {
-	k := RealFFT{X: kerneltest.Vector[float64](rnd, n)}
+func realFFTOf(rnd *rand.Rand, n int) revlinalg.RealFFT {
+	k := revlinalg.RealFFT{X: kerneltest.Vector[float64](rnd, n)}
 	if n > 0 {
 		k.Y = rev.ViewSlice(complexNormals(rnd, n/2+1))
 	} else {
@@ -23,7 +24,7 @@ func realFFTOf(rnd *rand.Rand, n int) RealFFT {
 }
 
 func TestRealFFT(t *testing.T) {
-	revtest.Kernel(t, revtest.Spec[RealFFT]{New: realFFTOf, Sizes: fftLengths, RoundTrip: 4, Large: 1 << 16, Free: []string{"X.N"}}) // n/2 is rounded
+	revtest.Kernel(t, revtest.Spec[revlinalg.RealFFT]{New: realFFTOf, Sizes: fftLengths, RoundTrip: 4, Large: 1 << 16, Free: []string{"X.N"}}) // n/2 is rounded
 }
 
 // The spectrum is half of the spectrum by the definition, in 200 bits.

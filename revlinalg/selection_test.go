@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"math"
@@ -14,6 +14,7 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
 // apart returns three vectors, of which the second and third differ in all elements.
@@ -31,10 +32,10 @@ func TestMaxElem(t *testing.T) {
 	kerneltest.Kernels(t, maxElemSpec[float32](), maxElemSpec[float64](), maxElemSpec[fixed.Q43]())
 }
 
-func maxElemSpec[T rev.Real]() revtest.Spec[MaxElem[T]] {
-	return revtest.Spec[MaxElem[T]]{New: func(rnd *rand.Rand, n int) MaxElem[T] {
+func maxElemSpec[T rev.Real]() revtest.Spec[revlinalg.MaxElem[T]] {
+	return revtest.Spec[revlinalg.MaxElem[T]]{New: func(rnd *rand.Rand, n int) revlinalg.MaxElem[T] {
 		z, x, y := apart[T](rnd, n)
-		return MaxElem[T]{Z: z, X: x, Y: y}
+		return revlinalg.MaxElem[T]{Z: z, X: x, Y: y}
 	}, Large: selectionSize}
 }
 
@@ -42,10 +43,10 @@ func TestMinElem(t *testing.T) {
 	kerneltest.Kernels(t, minElemSpec[float32](), minElemSpec[float64](), minElemSpec[fixed.Q43]())
 }
 
-func minElemSpec[T rev.Real]() revtest.Spec[MinElem[T]] {
-	return revtest.Spec[MinElem[T]]{New: func(rnd *rand.Rand, n int) MinElem[T] {
+func minElemSpec[T rev.Real]() revtest.Spec[revlinalg.MinElem[T]] {
+	return revtest.Spec[revlinalg.MinElem[T]]{New: func(rnd *rand.Rand, n int) revlinalg.MinElem[T] {
 		z, x, y := apart[T](rnd, n)
-		return MinElem[T]{Z: z, X: x, Y: y}
+		return revlinalg.MinElem[T]{Z: z, X: x, Y: y}
 	}}
 }
 
@@ -53,9 +54,9 @@ func TestClip(t *testing.T) {
 	kerneltest.Kernels(t, clipSpec[float32](), clipSpec[float64](), clipSpec[fixed.Q43]())
 }
 
-func clipSpec[T rev.Real]() revtest.Spec[Clip[T]] {
-	return revtest.Spec[Clip[T]]{New: func(rnd *rand.Rand, n int) Clip[T] {
-		k := Clip[T]{Y: kerneltest.Vector[T](rnd, n), X: kerneltest.Vector[T](rnd, n), Lo: -2, Hi: 1.5}
+func clipSpec[T rev.Real]() revtest.Spec[revlinalg.Clip[T]] {
+	return revtest.Spec[revlinalg.Clip[T]]{New: func(rnd *rand.Rand, n int) revlinalg.Clip[T] {
+		k := revlinalg.Clip[T]{Y: kerneltest.Vector[T](rnd, n), X: kerneltest.Vector[T](rnd, n), Lo: -2, Hi: 1.5}
 		for i := range n { // away from the bounds
 			k.X.Data[i] = fixed.Of[T](rnd.Float64() + float64(3*rnd.IntN(3)) - 3.5)
 		}
@@ -67,10 +68,10 @@ func TestWhere(t *testing.T) {
 	kerneltest.Kernels(t, whereSpec[float32](), whereSpec[float64](), whereSpec[fixed.Q43]())
 }
 
-func whereSpec[T rev.Real]() revtest.Spec[Where[T]] {
-	return revtest.Spec[Where[T]]{New: func(rnd *rand.Rand, n int) Where[T] {
+func whereSpec[T rev.Real]() revtest.Spec[revlinalg.Where[T]] {
+	return revtest.Spec[revlinalg.Where[T]]{New: func(rnd *rand.Rand, n int) revlinalg.Where[T] {
 		z, x, y := apart[T](rnd, n)
-		return Where[T]{Z: z, C: kerneltest.Away[T](rnd, n), X: x, Y: y}
+		return revlinalg.Where[T]{Z: z, C: kerneltest.Away[T](rnd, n), X: x, Y: y}
 	}, Masked: []string{"C", "X", "Y"}}
 }
 
@@ -111,23 +112,23 @@ func testSelectionEdges[T rev.Real](t *testing.T, nan ...T) {
 		atNaN, slope float64
 	}{
 		{"max", func(z, gz, gx, gy rev.Vector[T], as func(rev.Vector[T]) rev.Vector[T]) {
-			_ = rev.Gradient(MaxElem[T]{Z: z, X: as(x), Y: as(y)}, MaxElem[T]{Z: gz, X: gx, Y: gy})
+			_ = rev.Gradient(revlinalg.MaxElem[T]{Z: z, X: as(x), Y: as(y)}, revlinalg.MaxElem[T]{Z: gz, X: gx, Y: gy})
 		}, []float64{2, 2, 3, 0, 5}, []float64{0, 0.5, 1, 0.5, 1}, []float64{1, 0.5, 0, 0.5, 0}, math.NaN(), 1},
 		{"min", func(z, gz, gx, gy rev.Vector[T], as func(rev.Vector[T]) rev.Vector[T]) {
-			_ = rev.Gradient(MinElem[T]{Z: z, X: as(x), Y: as(y)}, MinElem[T]{Z: gz, X: gx, Y: gy})
+			_ = rev.Gradient(revlinalg.MinElem[T]{Z: z, X: as(x), Y: as(y)}, revlinalg.MinElem[T]{Z: gz, X: gx, Y: gy})
 		}, []float64{1, 2, 1, 0, -1}, []float64{1, 0.5, 0, 0.5, 0}, []float64{0, 0.5, 1, 0.5, 1}, math.NaN(), 1},
 		{"clip", func(z, gz, gx, _ rev.Vector[T], as func(rev.Vector[T]) rev.Vector[T]) {
-			_ = rev.Gradient(Clip[T]{Y: z, X: as(x), Lo: 1, Hi: 3}, Clip[T]{Y: gz, X: gx})
+			_ = rev.Gradient(revlinalg.Clip[T]{Y: z, X: as(x), Lo: 1, Hi: 3}, revlinalg.Clip[T]{Y: gz, X: gx})
 		}, []float64{1, 2, 3, 1, 3}, []float64{1, 1, 1, 0, 0}, []float64{0, 0, 0, 0, 0}, math.NaN(), 1},
 		{"clip to one side", func(z, gz, gx, _ rev.Vector[T], as func(rev.Vector[T]) rev.Vector[T]) {
-			_ = rev.Gradient(Clip[T]{Y: z, X: as(x), Lo: math.NaN(), Hi: 1}, Clip[T]{Y: gz, X: gx})
+			_ = rev.Gradient(revlinalg.Clip[T]{Y: z, X: as(x), Lo: math.NaN(), Hi: 1}, revlinalg.Clip[T]{Y: gz, X: gx})
 		}, []float64{1, 1, 1, 0, 1}, []float64{1, 0, 0, 1, 0}, []float64{0, 0, 0, 0, 0}, math.NaN(), 1},
 		{"clip to an empty interval", func(z, gz, gx, _ rev.Vector[T], as func(rev.Vector[T]) rev.Vector[T]) {
-			_ = rev.Gradient(Clip[T]{Y: z, X: as(x), Lo: 3, Hi: 2}, Clip[T]{Y: gz, X: gx})
+			_ = rev.Gradient(revlinalg.Clip[T]{Y: z, X: as(x), Lo: 3, Hi: 2}, revlinalg.Clip[T]{Y: gz, X: gx})
 		}, []float64{2, 2, 2, 2, 2}, []float64{0, 0, 0, 0, 0}, []float64{0, 0, 0, 0, 0}, math.NaN(), 1},
 		{"where", func(z, gz, gx, gy rev.Vector[T], as func(rev.Vector[T]) rev.Vector[T]) {
 			gc := zeros()
-			_ = rev.Gradient(Where[T]{Z: z, C: as(c), X: as(x), Y: as(y)}, Where[T]{Z: gz, C: gc, X: gx, Y: gy})
+			_ = rev.Gradient(revlinalg.Where[T]{Z: z, C: as(c), X: as(x), Y: as(y)}, revlinalg.Where[T]{Z: gz, C: gc, X: gx, Y: gy})
 			if slices.ContainsFunc(gc.Data, func(v T) bool { return v != 0 }) {
 				t.Errorf("the gradient of the condition is %v", gc.Data)
 			}
@@ -155,10 +156,10 @@ func testSelectionEdges[T rev.Real](t *testing.T, nan ...T) {
 func TestWhereIgnoresOthers(t *testing.T) {
 	inf := math.Inf(1)
 	z, c := mat.NewVecDense(2, nil), mat.NewVecDense(2, []float64{1, -1})
-	k := NewWhere(z, c, mat.NewVecDense(2, []float64{3, inf}), mat.NewVecDense(2, []float64{math.NaN(), 4}))
+	k := revlinalg.NewWhere(z, c, mat.NewVecDense(2, []float64{3, inf}), mat.NewVecDense(2, []float64{math.NaN(), 4}))
 	k.Forward()
 	gx, gy := mat.NewVecDense(2, nil), mat.NewVecDense(2, nil)
-	k.Adjoint(NewWhere(mat.NewVecDense(2, []float64{inf, 1}), nil, gx, gy))
+	k.Adjoint(revlinalg.NewWhere(mat.NewVecDense(2, []float64{inf, 1}), nil, gx, gy))
 	k.Forward()
 	if got := slices.Concat(z.RawVector().Data, gx.RawVector().Data, gy.RawVector().Data); !slices.Equal(got, []float64{3, 4, inf, 0, 0, 1}) {
 		t.Errorf("z, x̄ and ȳ are %v", got)
@@ -178,22 +179,22 @@ func BenchmarkSelection(b *testing.B) {
 			kerneltest.ReportBytes(b, bytes)
 		})
 	}
-	k := MaxElem[float64]{Z: z, X: x, Y: y, Workers: 1}
+	k := revlinalg.MaxElem[float64]{Z: z, X: x, Y: y, Workers: 1}
 	run("MaxElem/Forward", 24*n, k.Forward)
-	run("MaxElem/Adjoint", 80*n, func() { k.Adjoint(MaxElem[float64]{Z: gz, X: gx, Y: gy}) })
-	clip := Clip[float64]{Y: z, X: x, Lo: -0.5, Hi: 0.5, Workers: 1}
+	run("MaxElem/Adjoint", 80*n, func() { k.Adjoint(revlinalg.MaxElem[float64]{Z: gz, X: gx, Y: gy}) })
+	clip := revlinalg.Clip[float64]{Y: z, X: x, Lo: -0.5, Hi: 0.5, Workers: 1}
 	run("Clip/Forward", 24*n, clip.Forward)
-	run("Clip/Adjoint", 56*n, func() { clip.Adjoint(Clip[float64]{Y: gz, X: gx}) })
-	where := Where[float64]{Z: z, C: c, X: x, Y: y, Workers: 1}
+	run("Clip/Adjoint", 56*n, func() { clip.Adjoint(revlinalg.Clip[float64]{Y: gz, X: gx}) })
+	where := revlinalg.Where[float64]{Z: z, C: c, X: x, Y: y, Workers: 1}
 	run("Where/Forward", 40*n, where.Forward)
-	run("Where/Adjoint", 80*n, func() { where.Adjoint(Where[float64]{Z: gz, X: gx, Y: gy}) })
-	sum := CumSum[float64]{Y: z, X: x}
+	run("Where/Adjoint", 80*n, func() { where.Adjoint(revlinalg.Where[float64]{Z: gz, X: gx, Y: gy}) })
+	sum := revlinalg.CumSum[float64]{Y: z, X: x}
 	run("CumSum/Forward", 24*n, sum.Forward)
-	run("CumSum/Adjoint", 48*n, func() { sum.Adjoint(CumSum[float64]{Y: gz, X: gx}) })
-	square := Square[float64]{Y: z, X: x, Workers: 1}
+	run("CumSum/Adjoint", 48*n, func() { sum.Adjoint(revlinalg.CumSum[float64]{Y: gz, X: gx}) })
+	square := revlinalg.Square[float64]{Y: z, X: x, Workers: 1}
 	run("Square/Forward", 24*n, square.Forward)
-	run("Square/Adjoint", 48*n, func() { square.Adjoint(Square[float64]{Y: gz, X: gx}) })
-	recip := Recip[float64]{Y: z, X: x, Workers: 1}
+	run("Square/Adjoint", 48*n, func() { square.Adjoint(revlinalg.Square[float64]{Y: gz, X: gx}) })
+	recip := revlinalg.Recip[float64]{Y: z, X: x, Workers: 1}
 	run("Recip/Forward", 24*n, func() { _ = recip.Forward() })
-	run("Recip/Adjoint", 48*n, func() { _ = recip.Adjoint(Recip[float64]{Y: gz, X: gx}) })
+	run("Recip/Adjoint", 48*n, func() { _ = recip.Adjoint(revlinalg.Recip[float64]{Y: gz, X: gx}) })
 }

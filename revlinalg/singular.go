@@ -7,6 +7,7 @@ import (
 
 	"revnum/internal/workspace"
 	"revnum/rev"
+	"revnum/revlinalg/internal/dqds"
 )
 
 // singularValues is a singular value decomposition in float64.
@@ -16,7 +17,7 @@ type singularValues struct {
 	sweeps  golubKahan
 	conquer divideBidiagonal
 	rotated rotatedRows
-	iterate dqds
+	iterate dqds.Iteration
 	alone   []float64 // the values without vectors
 
 	left, right rev.General[float64] // Qᵀ and Pᵀ, and then Uᵀ and Vᵀ in any order, within chainPad rows
@@ -43,7 +44,7 @@ func decomposeSVD[T rev.Float](workers int, w *singularValues, a rev.General[T],
 	ok = true
 	if alone {
 		copy(w.alone, w.reduced.d)
-		ok = w.iterate.run(w.alone, w.reduced.e)
+		ok = w.iterate.Run(w.alone, w.reduced.e)
 		descending(w.alone, w.alone, shift)
 	}
 	if vectors {

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
 // regular returns a matrix of a small condition number that needs pivoting:
@@ -38,11 +39,11 @@ func deficient[T rev.Float](rnd *rand.Rand, n int) rev.General[T] {
 	return a
 }
 
-func solveSpec[T rev.Float](trans bool) revtest.Spec[Solve[T]] {
-	return revtest.Spec[Solve[T]]{
-		New: func(rnd *rand.Rand, size int) Solve[T] {
+func solveSpec[T rev.Float](trans bool) revtest.Spec[revlinalg.Solve[T]] {
+	return revtest.Spec[revlinalg.Solve[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.Solve[T] {
 			cols := 1 + size%4
-			return Solve[T]{
+			return revlinalg.Solve[T]{
 				X: kerneltest.Matrix[T](rnd, size, cols), A: regular[T](rnd, size), B: kerneltest.Matrix[T](rnd, size, cols),
 				TransA: trans,
 			}
@@ -50,8 +51,8 @@ func solveSpec[T rev.Float](trans bool) revtest.Spec[Solve[T]] {
 		Large:     150,
 		RoundTrip: 4, // the sum may be larger than either
 		Free:      []string{"B.Cols"},
-		Failing: func(rnd *rand.Rand, size int) Solve[T] {
-			return Solve[T]{
+		Failing: func(rnd *rand.Rand, size int) revlinalg.Solve[T] {
+			return revlinalg.Solve[T]{
 				X: kerneltest.Matrix[T](rnd, size+1, 2), A: deficient[T](rnd, size+1), B: kerneltest.Matrix[T](rnd, size+1, 2),
 				TransA: trans,
 			}
@@ -83,7 +84,7 @@ func TestSolveValue(t *testing.T) {
 					t.Fatal(err)
 				}
 				got := mat.NewDense(n, cols, nil)
-				if err := NewSolve(got, m, b).Forward(); err != nil {
+				if err := revlinalg.NewSolve(got, m, b).Forward(); err != nil {
 					t.Fatal(err)
 				}
 				if !mat.EqualApprox(got, &want, 1e-9) {
@@ -110,7 +111,7 @@ func TestSolveResidual(t *testing.T) {
 			b[i] = scale
 		}
 		x := rev.NewGeneral[float64](n, 1, nil)
-		if err := (Solve[float64]{X: x, A: a, B: rev.NewGeneral(n, 1, b)}).Forward(); err != nil {
+		if err := (revlinalg.Solve[float64]{X: x, A: a, B: rev.NewGeneral(n, 1, b)}).Forward(); err != nil {
 			t.Fatal(err)
 		}
 		for i := range n {
@@ -129,7 +130,7 @@ func TestSolveResidual(t *testing.T) {
 func TestSolveSingular(t *testing.T) {
 	for _, a := range [][]float64{{0, 0, 0, 0}, {1, 2, 2, 4}, {1, 0, 1, 0}} {
 		x := mat.NewDense(2, 1, []float64{7, 8})
-		err := NewSolve(x, mat.NewDense(2, 2, a), mat.NewDense(2, 1, []float64{1, 1})).Forward()
+		err := revlinalg.NewSolve(x, mat.NewDense(2, 2, a), mat.NewDense(2, 1, []float64{1, 1})).Forward()
 		var c mat.Condition
 		if !errors.As(err, &c) || !math.IsInf(float64(c), 1) || x.At(0, 0) != 7 {
 			t.Errorf("%v: error %v, X %v", a, err, x)
@@ -137,7 +138,7 @@ func TestSolveSingular(t *testing.T) {
 	}
 	// A pivot of rounding errors is seen as such.
 	a := deficient[float64](rand.New(rand.NewPCG(21, 3)), 50)
-	err := Solve[float64]{A: a, B: rev.NewGeneral[float64](50, 1, nil)}.Forward()
+	err := revlinalg.Solve[float64]{A: a, B: rev.NewGeneral[float64](50, 1, nil)}.Forward()
 	var c mat.Condition
 	if !errors.As(err, &c) || !(c > 1e13) {
 		t.Errorf("error %v for a matrix of rank 49", err)
@@ -166,16 +167,20 @@ func TestScaledRows(t *testing.T) {
 			b := kerneltest.Matrix[float64](rnd, n, 3)
 			bScaled := rev.NewGeneral(n, 3, slices.Clone(b.Data))
 			if !trans {
-				shiftRows(bScaled, shifts)
+				for i, shift := range shifts {
+					for j, v := range bScaled.Row(i) {
+						bScaled.Row(i)[j] = math.Ldexp(v, shift)
+					}
+				}
 			}
 			x, y, inv := rev.NewGeneral[float64](n, 3, nil), rev.NewGeneral[float64](n, 3, nil), rev.NewGeneral[float64](n, n, nil)
 			var logDet, sign, wantLog, wantSign float64
 			if err := errors.Join(
-				Solve[float64]{X: y, A: a, B: b, TransA: trans}.Forward(),
-				Solve[float64]{X: x, A: scaled, B: bScaled, TransA: trans}.Forward(),
-				Inv[float64]{B: inv, A: scaled}.Forward(),
-				LogDet[float64]{Out: &wantLog, Sign: &wantSign, A: a}.Forward(),
-				LogDet[float64]{Out: &logDet, Sign: &sign, A: scaled}.Forward(),
+				revlinalg.Solve[float64]{X: y, A: a, B: b, TransA: trans}.Forward(),
+				revlinalg.Solve[float64]{X: x, A: scaled, B: bScaled, TransA: trans}.Forward(),
+				revlinalg.Inv[float64]{B: inv, A: scaled}.Forward(),
+				revlinalg.LogDet[float64]{Out: &wantLog, Sign: &wantSign, A: a}.Forward(),
+				revlinalg.LogDet[float64]{Out: &logDet, Sign: &sign, A: scaled}.Forward(),
 			); err != nil {
 				t.Fatalf("n=%d, trans=%t: %v", n, trans, err)
 			}
@@ -207,7 +212,7 @@ func TestScaledRows(t *testing.T) {
 		}
 	}
 	// Scaled, it is singular still.
-	err := Solve[float64]{A: rev.NewGeneral(2, 2, []float64{1, 2, 1e-20, 2e-20}), B: rev.NewGeneral[float64](2, 1, nil)}.Forward()
+	err := revlinalg.Solve[float64]{A: rev.NewGeneral(2, 2, []float64{1, 2, 1e-20, 2e-20}), B: rev.NewGeneral[float64](2, 1, nil)}.Forward()
 	if c := mat.Condition(0); !errors.As(err, &c) {
 		t.Errorf("error %v", err)
 	}
@@ -219,14 +224,14 @@ func TestSolveNaN(t *testing.T) {
 	for _, a := range [][]float64{{0, 1, nan, 1}, {nan, 1, 0, 1}, {0, nan, nan, 0}} {
 		a := mat.NewDense(2, 2, a)
 		x, b := mat.NewDense(2, 1, nil), mat.NewDense(2, 2, nil)
-		if err := NewSolve(x, a, mat.NewDense(2, 1, []float64{1, 2})).Forward(); err != nil || !math.IsNaN(x.At(0, 0)) || !math.IsNaN(x.At(1, 0)) {
+		if err := revlinalg.NewSolve(x, a, mat.NewDense(2, 1, []float64{1, 2})).Forward(); err != nil || !math.IsNaN(x.At(0, 0)) || !math.IsNaN(x.At(1, 0)) {
 			t.Errorf("%v: X is %v, error %v", a.RawMatrix().Data, x.RawMatrix().Data, err)
 		}
-		if err := NewInv(b, a).Forward(); err != nil || !math.IsNaN(mat.Sum(b)) {
+		if err := revlinalg.NewInv(b, a).Forward(); err != nil || !math.IsNaN(mat.Sum(b)) {
 			t.Errorf("%v: inverse %v, error %v", a.RawMatrix().Data, b.RawMatrix().Data, err)
 		}
 		var det, sign float64
-		if err := NewLogDet(&det, &sign, a).Forward(); err != nil || !math.IsNaN(det) || !math.IsNaN(sign) {
+		if err := revlinalg.NewLogDet(&det, &sign, a).Forward(); err != nil || !math.IsNaN(det) || !math.IsNaN(sign) {
 			t.Errorf("%v: log det %v, sign %v, error %v", a.RawMatrix().Data, det, sign, err)
 		}
 	}
@@ -236,8 +241,8 @@ func BenchmarkSolve(b *testing.B) {
 	for _, n := range []int{64, 256, 512} {
 		rnd := rand.New(rand.NewPCG(21, 4))
 		for _, cols := range []int{1, n} {
-			k := Solve[float64]{X: kerneltest.Matrix[float64](rnd, n, cols), A: regular[float64](rnd, n), B: kerneltest.Matrix[float64](rnd, n, cols)}
-			g := Solve[float64]{X: kerneltest.Matrix[float64](rnd, n, cols), A: kerneltest.Matrix[float64](rnd, n, n), B: kerneltest.Matrix[float64](rnd, n, cols)}
+			k := revlinalg.Solve[float64]{X: kerneltest.Matrix[float64](rnd, n, cols), A: regular[float64](rnd, n), B: kerneltest.Matrix[float64](rnd, n, cols)}
+			g := revlinalg.Solve[float64]{X: kerneltest.Matrix[float64](rnd, n, cols), A: kerneltest.Matrix[float64](rnd, n, n), B: kerneltest.Matrix[float64](rnd, n, cols)}
 			flops := 2*n*n*n/3 + 2*n*n*cols
 			for _, k.Workers = range []int{1, 2} {
 				b.Run(fmt.Sprintf("Forward/n=%d/columns=%d/workers=%d", n, cols, k.Workers), func(b *testing.B) {

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"math"
@@ -11,11 +11,14 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func sumSpec[T rev.Real]() revtest.Spec[Sum[T]] {
-	return revtest.Spec[Sum[T]]{
-		New:  func(rnd *rand.Rand, size int) Sum[T] { return Sum[T]{Out: new(T), X: kerneltest.Vector[T](rnd, size)} },
+func sumSpec[T rev.Real]() revtest.Spec[revlinalg.Sum[T]] {
+	return revtest.Spec[revlinalg.Sum[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.Sum[T] {
+			return revlinalg.Sum[T]{Out: new(T), X: kerneltest.Vector[T](rnd, size)}
+		},
 		Free: []string{"X.N"},
 	}
 }
@@ -29,7 +32,7 @@ func TestSumValue(t *testing.T) {
 	m := mat.NewDense(50, 2, kerneltest.Normals[float64](rnd, 100, 1))
 	x := m.ColView(1).(*mat.VecDense)
 	out := 1.0
-	NewSum(&out, x).Forward()
+	revlinalg.NewSum(&out, x).Forward()
 	if want := 1 + mat.Sum(x); !(math.Abs(out-want) <= 1e-13) {
 		t.Errorf("got %v, want %v", out, want)
 	}

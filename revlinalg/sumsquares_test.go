@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"math"
@@ -11,12 +11,13 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func sumSquaresSpec[T rev.Real]() revtest.Spec[SumSquares[T]] {
-	return revtest.Spec[SumSquares[T]]{
-		New: func(rnd *rand.Rand, size int) SumSquares[T] {
-			return SumSquares[T]{Out: new(T), X: kerneltest.Vector[T](rnd, size)}
+func sumSquaresSpec[T rev.Real]() revtest.Spec[revlinalg.SumSquares[T]] {
+	return revtest.Spec[revlinalg.SumSquares[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.SumSquares[T] {
+			return revlinalg.SumSquares[T]{Out: new(T), X: kerneltest.Vector[T](rnd, size)}
 		},
 		Free: []string{"X.N"},
 	}
@@ -31,7 +32,7 @@ func TestSumSquaresValue(t *testing.T) {
 	m := mat.NewDense(50, 2, kerneltest.Normals[float64](rnd, 100, 1))
 	x := m.ColView(1).(*mat.VecDense)
 	out := 1.0
-	NewSumSquares(&out, x).Forward()
+	revlinalg.NewSumSquares(&out, x).Forward()
 	if want := 1 + mat.Dot(x, x); !(math.Abs(out-want) <= 1e-13) {
 		t.Errorf("got %v, want %v", out, want)
 	}

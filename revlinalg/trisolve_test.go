@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
 // triangular returns a matrix of which both triangles have small condition
@@ -25,11 +26,11 @@ func triangular[T rev.Float](rnd *rand.Rand, n int) rev.General[T] {
 	return a
 }
 
-func triSolveSpec[T rev.Float](upper, trans, unit bool) revtest.Spec[TriSolve[T]] {
-	return revtest.Spec[TriSolve[T]]{
-		New: func(rnd *rand.Rand, size int) TriSolve[T] {
+func triSolveSpec[T rev.Float](upper, trans, unit bool) revtest.Spec[revlinalg.TriSolve[T]] {
+	return revtest.Spec[revlinalg.TriSolve[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.TriSolve[T] {
 			cols := 1 + size%4
-			return TriSolve[T]{
+			return revlinalg.TriSolve[T]{
 				X: kerneltest.Matrix[T](rnd, size, cols), A: triangular[T](rnd, size), B: kerneltest.Matrix[T](rnd, size, cols),
 				Upper: upper, TransA: trans, Unit: unit,
 			}
@@ -52,7 +53,7 @@ func TestTriSolve(t *testing.T) {
 				spec.Sizes = spec.Sizes[:4] // the other two have each choice both ways
 			}
 			if !unit {
-				spec.Failing = func(rnd *rand.Rand, size int) TriSolve[float64] {
+				spec.Failing = func(rnd *rand.Rand, size int) revlinalg.TriSolve[float64] {
 					k := triSolveSpec[float64](upper, trans, unit).New(rnd, size+1)
 					k.A.Row(size / 2)[size/2] = 0
 					return k
@@ -88,9 +89,9 @@ func TestTriSolveValue(t *testing.T) {
 					t.Fatal(err)
 				}
 				got := mat.NewDense(n, 50, nil)
-				k := NewTriSolve(got, a, b)
+				k := revlinalg.NewTriSolve(got, a, b)
 				if trans {
-					k = NewTriSolve(got, a.TTri(), b)
+					k = revlinalg.NewTriSolve(got, a.TTri(), b)
 				}
 				if err := k.Forward(); err != nil {
 					t.Fatal(err)
@@ -108,7 +109,7 @@ func TestTriSolveScale(t *testing.T) {
 	const tiny = 0x1p-1060
 	x := mat.NewDense(2, 1, nil)
 	a := mat.NewTriDense(2, mat.Lower, []float64{tiny, 0, tiny, 4})
-	if err := NewTriSolve(x, a, mat.NewDense(2, 1, []float64{3 * tiny, 8 + 3*tiny})).Forward(); err != nil {
+	if err := revlinalg.NewTriSolve(x, a, mat.NewDense(2, 1, []float64{3 * tiny, 8 + 3*tiny})).Forward(); err != nil {
 		t.Fatal(err)
 	}
 	if x.At(0, 0) != 3 || x.At(1, 0) != 2 {
@@ -120,10 +121,10 @@ func TestTriSolveSingular(t *testing.T) {
 	a := rev.NewGeneral(2, 2, []float64{1, 0, 5, 0})
 	b := rev.NewGeneral(2, 1, []float64{1, 1})
 	var c mat.Condition
-	if err := (TriSolve[float64]{A: a, B: b}).Forward(); !errors.As(err, &c) || !math.IsInf(float64(c), 1) {
+	if err := (revlinalg.TriSolve[float64]{A: a, B: b}).Forward(); !errors.As(err, &c) || !math.IsInf(float64(c), 1) {
 		t.Errorf("error %v, want an infinite condition number", err)
 	}
-	if err := (TriSolve[float64]{A: a, B: b, Unit: true}).Forward(); err != nil {
+	if err := (revlinalg.TriSolve[float64]{A: a, B: b, Unit: true}).Forward(); err != nil {
 		t.Errorf("error %v though the diagonal is not read", err)
 	}
 }
@@ -131,8 +132,8 @@ func TestTriSolveSingular(t *testing.T) {
 func BenchmarkTriSolve(b *testing.B) {
 	for _, n := range []int{64, 256, 512} {
 		rnd := rand.New(rand.NewPCG(22, 2))
-		k := TriSolve[float64]{X: kerneltest.Matrix[float64](rnd, n, n), A: triangular[float64](rnd, n), B: kerneltest.Matrix[float64](rnd, n, n)}
-		g := TriSolve[float64]{X: kerneltest.Matrix[float64](rnd, n, n), A: kerneltest.Matrix[float64](rnd, n, n), B: kerneltest.Matrix[float64](rnd, n, n)}
+		k := revlinalg.TriSolve[float64]{X: kerneltest.Matrix[float64](rnd, n, n), A: triangular[float64](rnd, n), B: kerneltest.Matrix[float64](rnd, n, n)}
+		g := revlinalg.TriSolve[float64]{X: kerneltest.Matrix[float64](rnd, n, n), A: kerneltest.Matrix[float64](rnd, n, n), B: kerneltest.Matrix[float64](rnd, n, n)}
 		for _, k.Workers = range []int{1, 2} {
 			b.Run(fmt.Sprintf("Forward/n=%d/workers=%d", n, k.Workers), func(b *testing.B) {
 				for b.Loop() {

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"revnum/internal/parallel"
 	"revnum/internal/simd/cpu"
 	"revnum/rev"
+	"revnum/revlinalg"
 )
 
 // BenchmarkTwoWorkers compares two workers with one, and with what the machine
@@ -106,8 +107,8 @@ var twoWorkersKernels = func() (list []twoWorkersKernel) {
 	}
 	for _, s := range [][2]int{{512, 256}, {1024, 1024}} {
 		m, n := s[0], s[1]
-		random := func(rnd *rand.Rand) QR[float64] {
-			return QR[float64]{Q: kerneltest.Matrix[float64](rnd, m, n), R: kerneltest.Matrix[float64](rnd, n, n), A: tall[float64](rnd, m, n)}
+		random := func(rnd *rand.Rand) revlinalg.QR[float64] {
+			return revlinalg.QR[float64]{Q: kerneltest.Matrix[float64](rnd, m, n), R: kerneltest.Matrix[float64](rnd, n, n), A: tall[float64](rnd, m, n)}
 		}
 		add(fmt.Sprintf("QR/Forward/%dx%d", m, n), func(rnd *rand.Rand) func(int) {
 			k := random(rnd)
@@ -128,53 +129,53 @@ var twoWorkersKernels = func() (list []twoWorkersKernel) {
 		}
 		square := func(rnd *rand.Rand) rev.General[float64] { return kerneltest.Matrix[float64](rnd, n, n) }
 		add(fmt.Sprintf("Cholesky/Forward/%d", n), func(rnd *rand.Rand) func(int) {
-			k := Cholesky[float64]{L: square(rnd), A: definite(rnd)}
+			k := revlinalg.Cholesky[float64]{L: square(rnd), A: definite(rnd)}
 			return func(workers int) { k.Workers = workers; _ = k.Forward() }
 		})
 		add(fmt.Sprintf("Cholesky/Adjoint/%d", n), func(rnd *rand.Rand) func(int) {
-			k, g := Cholesky[float64]{L: square(rnd), A: definite(rnd)}, Cholesky[float64]{L: square(rnd), A: square(rnd)}
+			k, g := revlinalg.Cholesky[float64]{L: square(rnd), A: definite(rnd)}, revlinalg.Cholesky[float64]{L: square(rnd), A: square(rnd)}
 			return func(workers int) { k.Workers = workers; _ = k.Adjoint(g) }
 		})
 		add(fmt.Sprintf("Solve/Forward/%d", n), func(rnd *rand.Rand) func(int) {
-			k := Solve[float64]{X: square(rnd), A: regular[float64](rnd, n), B: square(rnd)}
+			k := revlinalg.Solve[float64]{X: square(rnd), A: regular[float64](rnd, n), B: square(rnd)}
 			return func(workers int) { k.Workers = workers; _ = k.Forward() }
 		})
 		add(fmt.Sprintf("Solve/Adjoint/%d", n), func(rnd *rand.Rand) func(int) {
-			k := Solve[float64]{X: square(rnd), A: regular[float64](rnd, n), B: square(rnd)}
-			g := Solve[float64]{X: square(rnd), A: square(rnd), B: square(rnd)}
+			k := revlinalg.Solve[float64]{X: square(rnd), A: regular[float64](rnd, n), B: square(rnd)}
+			g := revlinalg.Solve[float64]{X: square(rnd), A: square(rnd), B: square(rnd)}
 			return func(workers int) { k.Workers = workers; _ = k.Adjoint(g) }
 		})
 		add(fmt.Sprintf("TriSolve/Forward/%d", n), func(rnd *rand.Rand) func(int) {
-			k := TriSolve[float64]{X: square(rnd), A: triangular[float64](rnd, n), B: square(rnd)}
+			k := revlinalg.TriSolve[float64]{X: square(rnd), A: triangular[float64](rnd, n), B: square(rnd)}
 			return func(workers int) { k.Workers = workers; _ = k.Forward() }
 		})
 		add(fmt.Sprintf("TriSolve/Adjoint/%d", n), func(rnd *rand.Rand) func(int) {
-			k := TriSolve[float64]{X: square(rnd), A: triangular[float64](rnd, n), B: square(rnd)}
-			g := TriSolve[float64]{X: square(rnd), A: square(rnd), B: square(rnd)}
+			k := revlinalg.TriSolve[float64]{X: square(rnd), A: triangular[float64](rnd, n), B: square(rnd)}
+			g := revlinalg.TriSolve[float64]{X: square(rnd), A: square(rnd), B: square(rnd)}
 			return func(workers int) { k.Workers = workers; _ = k.Adjoint(g) }
 		})
 		add(fmt.Sprintf("Inv/Forward/%d", n), func(rnd *rand.Rand) func(int) {
-			k := Inv[float64]{B: square(rnd), A: regular[float64](rnd, n)}
+			k := revlinalg.Inv[float64]{B: square(rnd), A: regular[float64](rnd, n)}
 			return func(workers int) { k.Workers = workers; _ = k.Forward() }
 		})
 		add(fmt.Sprintf("Inv/Adjoint/%d", n), func(rnd *rand.Rand) func(int) {
-			k, g := Inv[float64]{B: square(rnd), A: regular[float64](rnd, n)}, Inv[float64]{B: square(rnd), A: square(rnd)}
+			k, g := revlinalg.Inv[float64]{B: square(rnd), A: regular[float64](rnd, n)}, revlinalg.Inv[float64]{B: square(rnd), A: square(rnd)}
 			return func(workers int) { k.Workers = workers; _ = k.Adjoint(g) }
 		})
 		add(fmt.Sprintf("LogDet/Forward/%d", n), func(rnd *rand.Rand) func(int) {
-			k := LogDet[float64]{Out: new(float64), A: regular[float64](rnd, n)}
+			k := revlinalg.LogDet[float64]{Out: new(float64), A: regular[float64](rnd, n)}
 			return func(workers int) { k.Workers = workers; _ = k.Forward() }
 		})
 		add(fmt.Sprintf("LogDet/Adjoint/%d", n), func(rnd *rand.Rand) func(int) {
-			k, g := LogDet[float64]{Out: new(float64), A: regular[float64](rnd, n)}, LogDet[float64]{Out: new(float64), A: square(rnd)}
+			k, g := revlinalg.LogDet[float64]{Out: new(float64), A: regular[float64](rnd, n)}, revlinalg.LogDet[float64]{Out: new(float64), A: square(rnd)}
 			return func(workers int) { k.Workers = workers; _ = k.Adjoint(g) }
 		})
 		add(fmt.Sprintf("Det/Forward/%d", n), func(rnd *rand.Rand) func(int) {
-			k := Det[float64]{Out: new(float64), A: regular[float64](rnd, n)}
+			k := revlinalg.Det[float64]{Out: new(float64), A: regular[float64](rnd, n)}
 			return func(workers int) { k.Workers = workers; k.Forward() }
 		})
 		add(fmt.Sprintf("Det/Adjoint/%d", n), func(rnd *rand.Rand) func(int) {
-			k, g := Det[float64]{Out: new(float64), A: tall[float64](rnd, n, n)}, Det[float64]{Out: new(float64), A: square(rnd)}
+			k, g := revlinalg.Det[float64]{Out: new(float64), A: tall[float64](rnd, n, n)}, revlinalg.Det[float64]{Out: new(float64), A: square(rnd)}
 			for i := range k.A.Data {
 				k.A.Data[i] /= 2 // a determinant of about 1
 			}

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"errors"
@@ -15,19 +15,20 @@ import (
 	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlinalg"
 )
 
-func randomUnitary[T rev.Real](rnd *rand.Rand, n, m int) Unitary[T] {
-	k := Unitary[T]{X: kerneltest.Matrix[T](rnd, n, m), Theta: kerneltest.Vector[T](rnd, n*(n-1)/2)}
+func randomUnitary[T rev.Real](rnd *rand.Rand, n, m int) revlinalg.Unitary[T] {
+	k := revlinalg.Unitary[T]{X: kerneltest.Matrix[T](rnd, n, m), Theta: kerneltest.Vector[T](rnd, n*(n-1)/2)}
 	for i := range k.Theta.Data {
 		k.Theta.Data[i] = fixed.Of[T](8 * (rnd.Float64() - 0.5)) // beyond ±π
 	}
 	return k
 }
 
-func unitarySpec[T rev.Real](cols int, rectangular bool, sizes ...int) revtest.Spec[Unitary[T]] {
-	return revtest.Spec[Unitary[T]]{
-		New: func(rnd *rand.Rand, size int) Unitary[T] {
+func unitarySpec[T rev.Real](cols int, rectangular bool, sizes ...int) revtest.Spec[revlinalg.Unitary[T]] {
+	return revtest.Spec[revlinalg.Unitary[T]]{
+		New: func(rnd *rand.Rand, size int) revlinalg.Unitary[T] {
 			k := randomUnitary[T](rnd, size, cols)
 			k.Rectangular = rectangular
 			return k
@@ -128,7 +129,7 @@ func testUnitaryValue(t *testing.T, rnd *rand.Rand, n int, rectangular bool) {
 	u := unitaryMatrix(n, rectangular, k.Theta.Data)
 	var want mat.Dense
 	want.Mul(u, mat.NewDense(n, 9, k.X.Data))
-	q := Unitary[fixed.Q43]{X: kerneltest.Matrix[fixed.Q43](rnd, n, 9), Theta: kerneltest.Vector[fixed.Q43](rnd, len(k.Theta.Data)), Rectangular: rectangular}
+	q := revlinalg.Unitary[fixed.Q43]{X: kerneltest.Matrix[fixed.Q43](rnd, n, 9), Theta: kerneltest.Vector[fixed.Q43](rnd, len(k.Theta.Data)), Rectangular: rectangular}
 	for i, v := range k.X.Data {
 		q.X.Data[i] = fixed.FromFloat64(v)
 	}
@@ -158,7 +159,7 @@ func testUnitaryValue(t *testing.T, rnd *rand.Rand, n int, rectangular bool) {
 		theta = mat.NewVecDense(k.Theta.N, k.Theta.Data)
 	}
 	identity := mat.DenseCopyOf(x)
-	ku := NewUnitary(x, theta)
+	ku := revlinalg.NewUnitary(x, theta)
 	ku.Rectangular = rectangular
 	ku.Forward()
 	if !mat.EqualApprox(x, u, 1e-13) {
@@ -174,7 +175,7 @@ func testUnitaryValue(t *testing.T, rnd *rand.Rand, n int, rectangular bool) {
 func TestUnitaryVec(t *testing.T) {
 	x := mat.NewDense(3, 2, []float64{1, 9, 0, 9, 0, 9})
 	theta := mat.NewVecDense(3, []float64{0.1, 0.2, 0.3})
-	NewUnitaryVec(x.ColView(0).(*mat.VecDense), theta).Forward()
+	revlinalg.NewUnitaryVec(x.ColView(0).(*mat.VecDense), theta).Forward()
 	u := unitaryMatrix(3, false, theta.RawVector().Data)
 	for i := range 3 {
 		if !(math.Abs(x.At(i, 0)-u.At(i, 0)) <= 1e-15) || x.At(i, 1) != 9 {
@@ -215,9 +216,9 @@ func TestUnitaryFixedExact(t *testing.T) {
 	for range rounds {
 		n, m := 1+rnd.IntN(64), 1+rnd.IntN(4)
 		rectangular := rnd.IntN(2) == 0
-		var s, g, tt, gt Unitary[fixed.Q43]
+		var s, g, tt, gt revlinalg.Unitary[fixed.Q43]
 		var before [][]fixed.Q43
-		for _, k := range []*Unitary[fixed.Q43]{&s, &g, &tt, &gt} {
+		for _, k := range []*revlinalg.Unitary[fixed.Q43]{&s, &g, &tt, &gt} {
 			*k = randomUnitary[fixed.Q43](rnd, n, m)
 			fill(k.X.Data)
 			fill(k.Theta.Data)
@@ -226,13 +227,13 @@ func TestUnitaryFixedExact(t *testing.T) {
 		}
 		check := func(what string) {
 			t.Helper()
-			for i, k := range []Unitary[fixed.Q43]{s, g, tt, gt} {
+			for i, k := range []revlinalg.Unitary[fixed.Q43]{s, g, tt, gt} {
 				if !slices.Equal(k.X.Data, before[2*i]) || !slices.Equal(k.Theta.Data, before[2*i+1]) {
 					t.Fatalf("n=%d: %s does not restore operand %d of s, g, t, gt", n, what, i)
 				}
 			}
 		}
-		type pass = rev.Pass[Unitary[fixed.Q43]]
+		type pass = rev.Pass[revlinalg.Unitary[fixed.Q43]]
 		run := func(p pass) {
 			if err := s.Run(p); err != nil {
 				t.Fatal(err)
@@ -290,8 +291,8 @@ func TestUnitaryInstruction(t *testing.T) {
 func testRotation[T rev.Real](t *testing.T, tol float64) {
 	const a, b = 3, -1.25
 	of := fixed.Of[T]
-	rotation := func(x, y, angle T) Unitary[T] {
-		return Unitary[T]{X: rev.NewGeneral(2, 1, []T{x, y}), Theta: rev.ViewSlice([]T{angle})}
+	rotation := func(x, y, angle T) revlinalg.Unitary[T] {
+		return revlinalg.Unitary[T]{X: rev.NewGeneral(2, 1, []T{x, y}), Theta: rev.ViewSlice([]T{angle})}
 	}
 	for _, theta := range []float64{0, 0.5, -2, 3, 4} {
 		sin, cos := math.Sincos(theta)
@@ -333,7 +334,7 @@ func TestUnitaryNearPi(t *testing.T) {
 	for _, d := range []float64{0, 1e-15, -1e-15, 1e-9, -1e-9, 1e-3} {
 		x := mat.NewVecDense(2, []float64{3, 4})
 		theta := mat.NewVecDense(1, []float64{math.Pi + d})
-		NewUnitaryVec(x, theta).Forward()
+		revlinalg.NewUnitaryVec(x, theta).Forward()
 		sin, cos := math.Sincos(math.Pi + d)
 		a, b := 3*cos-4*sin, 3*sin+4*cos
 		if !(math.Abs(x.AtVec(0)-a) <= 1e-14) || !(math.Abs(x.AtVec(1)-b) <= 1e-14) {
@@ -344,7 +345,7 @@ func TestUnitaryNearPi(t *testing.T) {
 	for _, turns := range []fixed.Q43{fixed.Pi, -fixed.Pi, 3 * fixed.Pi} {
 		for _, d := range []fixed.Q43{0, 1, -1, 2, -2, 1000, -1000, fixed.One / 1024} {
 			q := rev.NewGeneral(2, 1, []fixed.Q43{3 * fixed.One, 4 * fixed.One})
-			Unitary[fixed.Q43]{X: q, Theta: rev.ViewSlice([]fixed.Q43{turns + d})}.Forward()
+			revlinalg.Unitary[fixed.Q43]{X: q, Theta: rev.ViewSlice([]fixed.Q43{turns + d})}.Forward()
 			sin, cos := math.Sincos((turns + d).Float64())
 			a, b := 3*cos-4*sin, 3*sin+4*cos
 			if x, y := q.Data[0].Float64(), q.Data[1].Float64(); !(math.Abs(x-a) <= 0x1p-40) || !(math.Abs(y-b) <= 0x1p-40) {
@@ -359,18 +360,20 @@ func TestUnitaryNarrow(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 6))
 	for _, cols := range []int{1, 2, 5} {
 		k, d := randomUnitary[float64](rnd, 21, cols), randomUnitary[float64](rnd, 21, cols)
-		wide := func(u Unitary[float64]) Unitary[float64] {
+		wide := func(u revlinalg.Unitary[float64]) revlinalg.Unitary[float64] {
 			x := rev.General[float64]{Rows: 21, Cols: cols, Data: make([]float64, 21*100), Stride: 100}
-			copyMatrix(x, u.X)
+			for i := range 21 {
+				copy(x.Row(i), u.X.Row(i))
+			}
 			u.X = x
 			u.Theta = rev.ViewSlice(slices.Clone(u.Theta.Data))
 			return u
 		}
-		for name, f := range map[string]func(k, d Unitary[float64]){
-			"Forward": func(k, _ Unitary[float64]) { k.Forward() },
-			"Inverse": func(k, _ Unitary[float64]) { k.Inverse() },
-			"Adjoint": Unitary[float64].Adjoint,
-			"Tangent": Unitary[float64].Tangent,
+		for name, f := range map[string]func(k, d revlinalg.Unitary[float64]){
+			"Forward": func(k, _ revlinalg.Unitary[float64]) { k.Forward() },
+			"Inverse": func(k, _ revlinalg.Unitary[float64]) { k.Inverse() },
+			"Adjoint": revlinalg.Unitary[float64].Adjoint,
+			"Tangent": revlinalg.Unitary[float64].Tangent,
 		} {
 			x, dx := wide(k), wide(d)
 			f(x, dx)
@@ -451,7 +454,7 @@ func TestUnitaryChecked(t *testing.T) {
 	for _, rectangular := range []bool{false, true} {
 		for range 40 {
 			n, cols := 2+rnd.IntN(5), 1+rnd.IntN(4)
-			k := Unitary[fixed.Q43]{X: rev.NewGeneral[fixed.Q43](n, cols, nil), Theta: rev.ViewSlice(make([]fixed.Q43, n*(n-1)/2)), Rectangular: rectangular}
+			k := revlinalg.Unitary[fixed.Q43]{X: rev.NewGeneral[fixed.Q43](n, cols, nil), Theta: rev.ViewSlice(make([]fixed.Q43, n*(n-1)/2)), Rectangular: rectangular}
 			for i := range k.Theta.Data {
 				k.Theta.Data[i] = fixed.FromFloat64(7 * rnd.NormFloat64())
 			}
@@ -459,7 +462,7 @@ func TestUnitaryChecked(t *testing.T) {
 				k.X.Data[i] = fixed.FromFloat64(0.8 * 0x1p20 * (2*rnd.Float64() - 1))
 			}
 			// Over float64 no element leaves the range where the value ends.
-			f := Unitary[float64]{X: rev.NewGeneral[float64](n, cols, nil), Theta: rev.ViewSlice(make([]float64, n*(n-1)/2)), Rectangular: rectangular}
+			f := revlinalg.Unitary[float64]{X: rev.NewGeneral[float64](n, cols, nil), Theta: rev.ViewSlice(make([]float64, n*(n-1)/2)), Rectangular: rectangular}
 			for i, v := range k.X.Data {
 				f.X.Data[i] = v.Float64()
 			}
@@ -492,19 +495,19 @@ func TestUnitaryChecked(t *testing.T) {
 	// A quarter turn of (x, y) has x + y on the way if both are near the end of the range.
 	theta, x := fixed.FromFloat64(-math.Pi/2), []fixed.Q43{1, 3, fixed.Max - 9, 3, 5, fixed.Max - 9}
 	var overflow *rev.OverflowError
-	err := rev.ForwardChecked(Unitary[fixed.Q43]{X: rev.NewGeneral(2, 3, x), Theta: rev.ViewSlice([]fixed.Q43{theta})})
+	err := rev.ForwardChecked(revlinalg.Unitary[fixed.Q43]{X: rev.NewGeneral(2, 3, x), Theta: rev.ViewSlice([]fixed.Q43{theta})})
 	if !errors.As(err, &overflow) || overflow.Element() != "X[0,2]" {
 		t.Errorf("the error is %v, want X[0,2]", err)
 	}
 	// It also has it where the norm is hardly above 2¹⁹·√2.
 	x = []fixed.Q43{1 << 62, 1<<62 + 9}
-	err = rev.ForwardChecked(Unitary[fixed.Q43]{X: rev.NewGeneral(2, 1, x), Theta: rev.ViewSlice([]fixed.Q43{theta})})
+	err = rev.ForwardChecked(revlinalg.Unitary[fixed.Q43]{X: rev.NewGeneral(2, 1, x), Theta: rev.ViewSlice([]fixed.Q43{theta})})
 	if !errors.As(err, &overflow) || overflow.Element() != "X[0,0]" || x[0] != 1<<62 {
 		t.Errorf("the error is %v, want X[0,0]; X = %v", err, x)
 	}
 	// A product of -1 and the least number is out of range, but no element.
 	x = []fixed.Q43{5, fixed.Min}
-	if err := rev.ForwardChecked(Unitary[fixed.Q43]{X: rev.NewGeneral(2, 1, x), Theta: rev.ViewSlice([]fixed.Q43{theta})}); err != nil {
+	if err := rev.ForwardChecked(revlinalg.Unitary[fixed.Q43]{X: rev.NewGeneral(2, 1, x), Theta: rev.ViewSlice([]fixed.Q43{theta})}); err != nil {
 		t.Errorf("the error is %v; X = %v", err, x)
 	}
 	defer func() {
@@ -512,5 +515,5 @@ func TestUnitaryChecked(t *testing.T) {
 			t.Error("negative workers do not panic")
 		}
 	}()
-	_ = rev.ForwardChecked(Unitary[fixed.Q43]{X: rev.NewGeneral(2, 3, x), Theta: rev.ViewSlice([]fixed.Q43{theta}), Workers: -1})
+	_ = rev.ForwardChecked(revlinalg.Unitary[fixed.Q43]{X: rev.NewGeneral(2, 3, x), Theta: rev.ViewSlice([]fixed.Q43{theta}), Workers: -1})
 }

@@ -1,4 +1,4 @@
-package revlinalg
+package revlinalg_test
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
+	"revnum/revlinalg"
 )
 
 // randomOrthogonal returns a matrix from the uniform distribution, with the sign
@@ -37,7 +38,7 @@ func TestOrthogonalAngles(t *testing.T) {
 		t.Helper()
 		n, _ := q.Dims()
 		before := mat.DenseCopyOf(q)
-		theta, sign, err := OrthogonalAngles(q, rectangular)
+		theta, sign, err := revlinalg.OrthogonalAngles(q, rectangular)
 		if err != nil || sign != want || !mat.Equal(q, before) {
 			t.Fatalf("%s: sign %v, want %v, error %v", name, sign, want, err)
 		}
@@ -46,7 +47,7 @@ func TestOrthogonalAngles(t *testing.T) {
 				t.Errorf("%s: angle %d is %v", name, i, v)
 			}
 		}
-		if u := OrthogonalMatrix(n, theta, sign, rectangular); !mat.EqualApprox(u, q, 1e-12) {
+		if u := revlinalg.OrthogonalMatrix(n, theta, sign, rectangular); !mat.EqualApprox(u, q, 1e-12) {
 			t.Errorf("%s: U(θ) is not Q, but\n%v\nwant\n%v", name, mat.Formatted(u), mat.Formatted(q))
 		}
 	}
@@ -63,7 +64,7 @@ func TestOrthogonalAngles(t *testing.T) {
 			check(fmt.Sprintf("permutation of %d, rectangular=%v", n, rectangular), p, math.Round(mat.Det(p)), rectangular)
 		}
 	}
-	if theta, sign, err := OrthogonalAngles(&mat.Dense{}, true); len(theta) != 0 || sign != 1 || err != nil {
+	if theta, sign, err := revlinalg.OrthogonalAngles(&mat.Dense{}, true); len(theta) != 0 || sign != 1 || err != nil {
 		t.Errorf("no rows: %v, %v, %v", theta, sign, err)
 	}
 }
@@ -75,8 +76,8 @@ func TestOrthogonalAnglesViews(t *testing.T) {
 	big := mat.NewDense(9, 9, nil)
 	view := big.Slice(2, 7, 3, 8).(*mat.Dense)
 	view.Copy(q.T())
-	want, _, _ := OrthogonalAngles(q, true)
-	got, _, err := OrthogonalAngles(view.T(), true)
+	want, _, _ := revlinalg.OrthogonalAngles(q, true)
+	got, _, err := revlinalg.OrthogonalAngles(view.T(), true)
 	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
@@ -87,7 +88,7 @@ func TestUnitaryAngles(t *testing.T) {
 	check := func(name string, u *mat.CDense, rectangular bool) {
 		t.Helper()
 		n, _ := u.Dims()
-		theta, phi, delta, err := UnitaryAngles(u, rectangular)
+		theta, phi, delta, err := revlinalg.UnitaryAngles(u, rectangular)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -96,7 +97,7 @@ func TestUnitaryAngles(t *testing.T) {
 				t.Errorf("%s: angle and phase %d are %v and %v", name, i, theta[i], phi[i])
 			}
 		}
-		v := UnitaryMatrix(theta, phi, delta, rectangular)
+		v := revlinalg.UnitaryMatrix(theta, phi, delta, rectangular)
 		for i := range n {
 			for j := range n {
 				if !(cmplx.Abs(v.At(i, j)-u.At(i, j)) <= 1e-12) {
@@ -167,8 +168,8 @@ func TestAnglesErrors(t *testing.T) {
 		{mat.NewDense(2, 2, []float64{1, nan, 0, 1}), nan},
 	} {
 		for _, rectangular := range []bool{false, true} {
-			var e UnitarityError
-			if _, _, err := OrthogonalAngles(test.q, rectangular); !errors.As(err, &e) || fmt.Sprint(float64(e)) != fmt.Sprint(test.want) {
+			var e revlinalg.UnitarityError
+			if _, _, err := revlinalg.OrthogonalAngles(test.q, rectangular); !errors.As(err, &e) || fmt.Sprint(float64(e)) != fmt.Sprint(test.want) {
 				t.Errorf("%v: error %v, want one with %v", test.q.RawMatrix().Data, err, test.want)
 			}
 			u := mat.NewCDense(2, 2, nil)
@@ -177,14 +178,14 @@ func TestAnglesErrors(t *testing.T) {
 					u.Set(i, j, complex(0, test.q.At(i, j)))
 				}
 			}
-			if _, _, _, err := UnitaryAngles(u, rectangular); !errors.As(err, &e) || fmt.Sprint(float64(e)) != fmt.Sprint(test.want) {
+			if _, _, _, err := revlinalg.UnitaryAngles(u, rectangular); !errors.As(err, &e) || fmt.Sprint(float64(e)) != fmt.Sprint(test.want) {
 				t.Errorf("%v times i: error %v, want one with %v", test.q.RawMatrix().Data, err, test.want)
 			}
 		}
 	}
 	for name, f := range map[string]func(){
-		"OrthogonalAngles": func() { _, _, _ = OrthogonalAngles(mat.NewDense(2, 3, nil), false) },
-		"UnitaryAngles":    func() { _, _, _, _ = UnitaryAngles(mat.NewCDense(2, 3, nil), false) },
+		"OrthogonalAngles": func() { _, _, _ = revlinalg.OrthogonalAngles(mat.NewDense(2, 3, nil), false) },
+		"UnitaryAngles":    func() { _, _, _, _ = revlinalg.UnitaryAngles(mat.NewCDense(2, 3, nil), false) },
 	} {
 		func() {
 			defer func() {

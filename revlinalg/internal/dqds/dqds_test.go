@@ -1,4 +1,4 @@
-package revlinalg
+package dqds_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"revnum/internal/long"
+	"revnum/revlinalg/internal/dqds"
 )
 
 // valuesBelow returns how many singular values of a bidiagonal matrix are below x: as many as pivots of
@@ -60,7 +61,7 @@ func TestDqds(t *testing.T) {
 		"far": {func(_ *rand.Rand, i, _ int) float64 { return []float64{1, 1e-100}[i%2] }, down},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var w dqds
+			var w dqds.Iteration
 			for _, n := range []int{1, 2, 3, 5, 12, 25, 4, 7, 30, 45}[:long.Or(10, 6)] {
 				rnd := rand.New(rand.NewPCG(31, uint64(n)))
 				d, e := make([]float64, n), make([]float64, n)
@@ -68,7 +69,7 @@ func TestDqds(t *testing.T) {
 					d[i], e[i] = c.d(rnd, i, n), c.e(rnd, i, n)
 				}
 				s := slices.Clone(d)
-				if !w.run(s, e) {
+				if !w.Run(s, e) {
 					t.Fatalf("order %d does not converge", n)
 				}
 				slices.Sort(s)
@@ -93,8 +94,8 @@ func TestDqdsNaN(t *testing.T) {
 	for _, at := range []int{0, 1, 17, 38, 39, 40, 57, 78} {
 		x := slices.Repeat([]float64{1}, 80)
 		x[at] = math.NaN()
-		var w dqds
-		if w.run(x[:40], x[40:]) {
+		var w dqds.Iteration
+		if w.Run(x[:40], x[40:]) {
 			t.Errorf("converges with NaN at %d", at)
 		}
 	}
@@ -103,7 +104,7 @@ func TestDqdsNaN(t *testing.T) {
 // Values that differ by a few units of rounding say little of each other.
 func TestDqdsClose(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(32, 0))
-	var w dqds
+	var w dqds.Iteration
 	for trial := range 20000 {
 		n, u := 3+rnd.IntN(10), math.Ldexp(1, -48-rnd.IntN(6))
 		d, e := make([]float64, n), make([]float64, n)
@@ -115,7 +116,7 @@ func TestDqdsClose(t *testing.T) {
 			d, e = e, d
 		}
 		s := slices.Clone(d)
-		if !w.run(s, e) {
+		if !w.Run(s, e) {
 			t.Fatalf("d %v, e %v: no convergence", d, e)
 		}
 		slices.Sort(s)

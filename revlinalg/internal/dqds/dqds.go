@@ -1,4 +1,5 @@
-package revlinalg
+// Package dqds has the iteration that finds singular values without vectors.
+package dqds
 
 import (
 	"math"
@@ -8,7 +9,7 @@ import (
 	"revnum/internal/workspace"
 )
 
-// A dqds finds the singular values of an upper bidiagonal matrix B by differential quotients and
+// An Iteration finds the singular values of an upper bidiagonal matrix B by differential quotients and
 // differences with shifts (Fernando and Parlett 1994). Let q be the squares of the diagonal, and e
 // the squares of the elements beside it. The transform
 //
@@ -21,13 +22,13 @@ import (
 //
 // Element e_i counts as 0 if it is small beside δ_i or, at the end, beside q_{i+1}, each plus the sum of
 // the shifts. This changes no singular value by more than rounding does (Demmel and Kahan 1990).
-type dqds struct {
+type Iteration struct {
 	q, e         []float64 // of B
 	nextQ, nextE []float64 // of B' during the transform, and then of the matrix before
 	values       []float64
 	lo, hi       int     // the first and the last row of the current block
 	sum, lost    float64 // of the shifts of the current block, and what its rounding lost
-	waiting      []dqdsBlock
+	waiting      []part
 	parted       bool // the block is new, or the last transform set an element of e to 0
 	transforms   int
 
@@ -41,23 +42,24 @@ type dqds struct {
 	blind    bool
 }
 
-// A dqdsBlock has rows lo to hi, which are not coupled to others.
-type dqdsBlock struct {
+// A part has rows lo to hi, which are not coupled to others.
+type part struct {
 	lo, hi    int
 	sum, lost float64
 }
 
 const (
-	dqdsTop      = 250      // exponent of the largest element of B
-	dqdsFloor    = 0x1p-490 // elements of e up to this one count as 0, so that no quotient overflows
-	dqdsRounding = 0x1p-104 // the square of what is small beside 1
-	known        = 4
+	topExponent   = 250      // exponent of the largest element of B
+	floor         = 0x1p-490 // elements of e up to this one count as 0, so that no quotient overflows
+	rounding      = 0x1p-104 // the square of what is small beside 1
+	known         = 4
+	maxTransforms = 30 // for each row, after which the iteration does not converge
 )
 
-// run overwrites d with the singular values of the matrix with the diagonal d and the elements e beside
+// Run overwrites d with the singular values of the matrix with the diagonal d and the elements e beside
 // it, in any order. e has a last element that is not used. The largest magnitude is 0, or between 2⁻⁵⁰⁰
 // and 2⁵⁰⁰. It reports whether the iteration converges.
-func (w *dqds) run(d, e []float64) (ok bool) {
+func (w *Iteration) Run(d, e []float64) (ok bool) {
 	n := len(d)
 	top := max(vec.MaxAbs(d), vec.MaxAbs(e[:n-1]))
 	if top == 0 {
@@ -66,7 +68,8 @@ func (w *dqds) run(d, e []float64) (ok bool) {
 	}
 	w.q, w.e = workspace.Grow(w.q, n), workspace.Grow(w.e, n)
 	w.nextQ, w.nextE = workspace.Grow(w.nextQ, n), workspace.Grow(w.nextE, n)
-	shift := dqdsTop - exponent(top)
+	_, exponent := math.Frexp(top)
+	shift := topExponent - exponent
 	scale := math.Ldexp(1, shift)
 	for i, v := range d {
 		v *= scale
@@ -75,7 +78,7 @@ func (w *dqds) run(d, e []float64) (ok bool) {
 		w.e[i] = v * v
 	}
 	w.values, w.transforms = d, 0
-	w.waiting = append(w.waiting[:0], dqdsBlock{lo: 0, hi: n - 1})
+	w.waiting = append(w.waiting[:0], part{lo: 0, hi: n - 1})
 	for ok = true; ok && len(w.waiting) > 0; {
 		ok = w.solve()
 	}
@@ -87,7 +90,7 @@ func (w *dqds) run(d, e []float64) (ok bool) {
 }
 
 // solve finds the eigenvalues of the last waiting block.
-func (w *dqds) solve() (ok bool) {
+func (w *Iteration) solve() (ok bool) {
 	b := w.waiting[len(w.waiting)-1]
 	w.waiting = w.waiting[:len(w.waiting)-1]
 	w.lo, w.hi, w.sum, w.lost = b.lo, b.hi, b.sum, b.lost
@@ -119,13 +122,13 @@ func (w *dqds) solve() (ok bool) {
 }
 
 // split makes the rows up to the last element of e that is 0 another block.
-func (w *dqds) split() {
+func (w *Iteration) split() {
 	w.parted = false
 	for i := w.hi - 1; i >= w.lo; i-- {
 		if w.e[i] == 0 {
 			copy(w.nextQ[w.lo:i+1], w.q[w.lo:])
 			copy(w.nextE[w.lo:i], w.e[w.lo:])
-			w.waiting = append(w.waiting, dqdsBlock{w.lo, i, w.sum, w.lost})
+			w.waiting = append(w.waiting, part{w.lo, i, w.sum, w.lost})
 			w.lo = i + 1
 			return
 		}
@@ -133,7 +136,7 @@ func (w *dqds) split() {
 }
 
 // deflate takes rows off the end of the block while their eigenvalues are known.
-func (w *dqds) deflate() {
+func (w *Iteration) deflate() {
 	for i := w.hi; i >= w.lo; i = w.hi {
 		q := w.q[i]
 		if i == w.lo || w.small(w.e[i-1], q) {
@@ -155,18 +158,18 @@ func (w *dqds) deflate() {
 }
 
 // found takes the last row off the block, with an eigenvalue.
-func (w *dqds) found(v float64) {
+func (w *Iteration) found(v float64) {
 	w.values[w.hi] = w.sum + (w.lost + v)
 	w.hi--
 }
 
 // small reports whether an element of e is 0 beside a number.
-func (w *dqds) small(e, beside float64) bool {
-	return e <= float64(dqdsRounding*(w.sum+beside))+dqdsFloor
+func (w *Iteration) small(e, beside float64) bool {
+	return e <= float64(rounding*(w.sum+beside))+floor
 }
 
 // flip reverses a block that is larger at its end, because small eigenvalues are found there.
-func (w *dqds) flip() {
+func (w *Iteration) flip() {
 	if q := w.q[w.lo : w.hi+1]; 1.5*q[0] < q[len(q)-1] {
 		slices.Reverse(q)
 		slices.Reverse(w.e[w.lo:w.hi])
@@ -175,8 +178,8 @@ func (w *dqds) flip() {
 }
 
 // advance makes a transform with shift τ, or with a smaller one that it returns.
-func (w *dqds) advance(tau float64) (shift float64, ok bool) {
-	for failures := 1; w.transforms < maxSweeps*len(w.q); failures++ {
+func (w *Iteration) advance(tau float64) (shift float64, ok bool) {
+	for failures := 1; w.transforms < maxTransforms*len(w.q); failures++ {
 		w.transforms++
 		last := w.transform(tau)
 		if last >= 0 {
@@ -201,7 +204,7 @@ func (w *dqds) advance(tau float64) (shift float64, ok bool) {
 
 // bound returns a lower bound of the eigenvalues: no singular value of B is below the least difference
 // between a diagonal element and the mean of those beside it in its row and column (Johnson 1989).
-func (w *dqds) bound() float64 {
+func (w *Iteration) bound() float64 {
 	least, beside := math.Inf(1), 0.0
 	for i := w.lo; i <= w.hi; i++ {
 		next := 0.0
@@ -215,7 +218,7 @@ func (w *dqds) bound() float64 {
 }
 
 // transform makes the transform with shift τ. It returns the last δ, or -∞ if one before it is negative.
-func (w *dqds) transform(tau float64) (last float64) {
+func (w *Iteration) transform(tau float64) (last float64) {
 	d := w.q[w.lo] - tau
 	if d < 0 {
 		return math.Inf(-1)
@@ -242,14 +245,14 @@ func (w *dqds) transform(tau float64) (last float64) {
 // rows computes rows from to to-1. It returns δ_to and the least δ, or twice the first negative one.
 //
 // Positive numbers are in the order of their bits, and the least of integers needs no branch.
-func (w *dqds) rows(from, to int, tau, d, least float64) (last, smallest float64) {
+func (w *Iteration) rows(from, to int, tau, d, least float64) (last, smallest float64) {
 	n := to - from
 	q, e := w.q[from+1:][:n], w.e[from:][:n]
 	nextQ, nextE := w.nextQ[from:][:n], w.nextE[from:][:n]
-	small := float64(dqdsRounding*(w.sum+tau)) + dqdsFloor
+	small := float64(rounding*(w.sum+tau)) + floor
 	bits := math.Float64bits(least)
 	for i, b := range e {
-		if b <= small+float64(dqdsRounding*d) {
+		if b <= small+float64(rounding*d) {
 			nextQ[i], nextE[i] = d, 0
 			d = q[i] - tau
 			w.parted = true
@@ -271,7 +274,7 @@ func (w *dqds) rows(from, to int, tau, d, least float64) (last, smallest float64
 // and 0 elsewhere. With the sum x of the squares of its other elements, the Rayleigh quotient is
 // ρ = δ_r/(1 + x). An eigenvalue is within ρ·√x of it and, if all others are further from it than a gap,
 // within ρ²·x/gap.
-func (w *dqds) shift() float64 {
+func (w *Iteration) shift() float64 {
 	if w.gone >= known {
 		return 0
 	}
