@@ -1,4 +1,4 @@
-package revsparse
+package revsparse_test
 
 import (
 	"math/rand/v2"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/revsparse"
 )
 
 // unsorted returns a matrix of github.com/james-bowman/sparse with empty rows and
@@ -17,25 +19,25 @@ func unsorted() *sparse.CSR {
 
 func TestViewCSR(t *testing.T) {
 	for _, m := range []*sparse.CSR{unsorted(), sparse.NewCSR(2, 3, []int{0, 0, 0}, nil, nil)} {
-		a := ViewCSR(m)
+		a := revsparse.ViewCSR(m)
 		if !mat.Equal(toMat(a), m) {
 			t.Errorf("got %v", mat.Formatted(toMat(a)))
 		}
-		back := ToSparse(a)
+		back := revsparse.ToSparse(a)
 		if !mat.Equal(back, m) {
 			t.Errorf("back: %v", mat.Formatted(back))
 		}
 	}
 	m := unsorted()
-	a := ViewCSR(m)
+	a := revsparse.ViewCSR(m)
 	a.Data[4] = 9
-	ToSparse(a).Set(0, 3, 8)
+	revsparse.ToSparse(a).Set(0, 3, 8)
 	if m.At(2, 0) != 9 || m.At(0, 3) != 8 {
 		t.Error("the storage is not shared")
 	}
 
 	c := m.ToCSC()
-	at := ViewCSC(c)
+	at := revsparse.ViewCSC(c)
 	if !mat.Equal(toMat(at), m.T()) {
 		t.Errorf("a CSC: got %v", mat.Formatted(toMat(at)))
 	}
@@ -44,13 +46,13 @@ func TestViewCSR(t *testing.T) {
 		t.Error("the storage of a CSC is not shared")
 	}
 	x, y, want := mat.NewVecDense(4, []float64{1, 10, 100, 1000}), mat.NewVecDense(3, nil), mat.NewVecDense(3, nil)
-	NewMulTrans(y, at, x).Forward()
+	revsparse.NewMulTrans(y, at, x).Forward()
 	if want.MulVec(c, x); !mat.Equal(y, want) {
 		t.Errorf("the product with a CSC is %v, want %v", y, want)
 	}
 
 	var empty sparse.CSR
-	NewMul(nil, ViewCSR(&empty), &mat.Dense{}).Forward()
+	revsparse.NewMul(nil, revsparse.ViewCSR(&empty), &mat.Dense{}).Forward()
 }
 
 // All types of that package have the same entries in the same order, each time.
@@ -62,8 +64,8 @@ func TestFromMatrixOfSparse(t *testing.T) {
 		coo.Set(i, j, v)
 		dok.Set(i, j, dok.At(i, j)+v)
 	}
-	want := FromMatrix(dok.ToDense())
-	same := func(what string, got, want CSR[float64, int]) {
+	want := revsparse.FromMatrix(dok.ToDense())
+	same := func(what string, got, want revsparse.CSR[float64, int]) {
 		t.Helper()
 		if got.Rows != want.Rows || got.Cols != want.Cols || !slices.Equal(got.Ptr, want.Ptr) || !slices.Equal(got.Ind, want.Ind) || !slices.Equal(got.Data, want.Data) {
 			t.Errorf("%s: another matrix", what)
@@ -71,8 +73,8 @@ func TestFromMatrixOfSparse(t *testing.T) {
 	}
 	for range 5 {
 		for _, m := range []mat.Matrix{coo, dok, dok.ToCSR(), dok.ToCSC(), coo.ToCSR(), coo.ToCSC()} {
-			same("matrix", FromMatrix(m), want)
-			same("transpose", FromMatrix(m.T()), want.Transpose())
+			same("matrix", revsparse.FromMatrix(m), want)
+			same("transpose", revsparse.FromMatrix(m.T()), want.Transpose())
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package revsparse
+package revsparse_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
+	"revnum/revsparse"
 )
 
 func TestNewCSRErrors(t *testing.T) {
@@ -43,7 +44,7 @@ func TestNewCSRErrors(t *testing.T) {
 		if test.cols == math.MaxInt && math.MaxInt == math.MaxInt32 {
 			continue // nothing is too much for int32
 		}
-		_, err := NewCSR(test.rows, test.cols, test.ptr, test.ind, test.val)
+		_, err := revsparse.NewCSR(test.rows, test.cols, test.ptr, test.ind, test.val)
 		switch {
 		case test.want == "" && err != nil:
 			t.Errorf("%d×%d, %v, %v: %v", test.rows, test.cols, test.ptr, test.ind, err)
@@ -85,7 +86,7 @@ func TestTransposeAndSorted(t *testing.T) {
 func TestTransposeAndSortedOfStructure(t *testing.T) {
 	a := random[float64, int](rand.New(rand.NewPCG(2, 2)), 30, 20, 3)
 	bare := a.With(nil)
-	for _, x := range [][2]CSR[float64, int]{{bare.Transpose(), a.Transpose()}, {bare.Sorted(), a.Sorted()}} {
+	for _, x := range [][2]revsparse.CSR[float64, int]{{bare.Transpose(), a.Transpose()}, {bare.Sorted(), a.Sorted()}} {
 		got, want := x[0], x[1]
 		if got.Data != nil || !slices.Equal(got.Ptr, want.Ptr) || !slices.Equal(got.Ind, want.Ind) {
 			t.Errorf("got %v, want the structure of %v", got, want)
@@ -95,42 +96,42 @@ func TestTransposeAndSortedOfStructure(t *testing.T) {
 
 // Kernels name the operand that is not a matrix, and say why.
 func TestMalformedOperands(t *testing.T) {
-	sound := CSR[float64, int]{Rows: 2, Cols: 2, Ptr: []int{0, 1, 2}, Ind: []int{0, 1}, Data: []float64{1, 2}}
+	sound := revsparse.CSR[float64, int]{Rows: 2, Cols: 2, Ptr: []int{0, 1, 2}, Ind: []int{0, 1}, Data: []float64{1, 2}}
 	column := func() rev.General[float64] { return rev.NewGeneral[float64](2, 1, nil) }
 	vector := func() rev.Vector[float64] { return rev.ViewSlice(make([]float64, 2)) }
-	kernels := map[string]func(a CSR[float64, int]){
-		"A of revsparse.Mul[float64,int]": func(a CSR[float64, int]) {
-			Mul[float64, int]{C: column(), A: a, B: column()}.Forward()
+	kernels := map[string]func(a revsparse.CSR[float64, int]){
+		"A of revsparse.Mul[float64,int]": func(a revsparse.CSR[float64, int]) {
+			revsparse.Mul[float64, int]{C: column(), A: a, B: column()}.Forward()
 		},
-		"A of revsparse.SymmetricMul[float64,int]": func(a CSR[float64, int]) {
-			SymmetricMul[float64, int]{C: column(), A: a, B: column()}.Forward()
+		"A of revsparse.SymmetricMul[float64,int]": func(a revsparse.CSR[float64, int]) {
+			revsparse.SymmetricMul[float64, int]{C: column(), A: a, B: column()}.Forward()
 		},
-		"A of revsparse.LogMul[float64,int]": func(a CSR[float64, int]) {
-			LogMul[float64, int]{C: column(), A: a, B: column()}.Forward()
+		"A of revsparse.LogMul[float64,int]": func(a revsparse.CSR[float64, int]) {
+			revsparse.LogMul[float64, int]{C: column(), A: a, B: column()}.Forward()
 		},
-		"A of revsparse.Solve[float64,int]": func(a CSR[float64, int]) {
-			_ = Solve[float64, int]{X: column(), A: a, B: column()}.Forward()
+		"A of revsparse.Solve[float64,int]": func(a revsparse.CSR[float64, int]) {
+			_ = revsparse.Solve[float64, int]{X: column(), A: a, B: column()}.Forward()
 		},
-		"A of revsparse.CG[float64,int]": func(a CSR[float64, int]) {
-			_ = CG[float64, int]{X: vector(), A: a, B: vector()}.Forward()
+		"A of revsparse.CG[float64,int]": func(a revsparse.CSR[float64, int]) {
+			_ = revsparse.CG[float64, int]{X: vector(), A: a, B: vector()}.Forward()
 		},
-		"A of revsparse.TriSolve[float64,int]": func(a CSR[float64, int]) {
-			_ = TriSolve[float64, int]{X: vector(), A: a, B: vector()}.Forward()
+		"A of revsparse.TriSolve[float64,int]": func(a revsparse.CSR[float64, int]) {
+			_ = revsparse.TriSolve[float64, int]{X: vector(), A: a, B: vector()}.Forward()
 		},
-		"A of revsparse.DominantEig[float64,int]": func(a CSR[float64, int]) {
-			_ = DominantEig[float64, int]{Values: rev.ViewSlice([]float64{0}), Vectors: column(), A: a}.Forward()
+		"A of revsparse.DominantEig[float64,int]": func(a revsparse.CSR[float64, int]) {
+			_ = revsparse.DominantEig[float64, int]{Values: rev.ViewSlice([]float64{0}), Vectors: column(), A: a}.Forward()
 		},
-		"S of revsparse.SampledMul[float64,int]": func(a CSR[float64, int]) {
-			SampledMul[float64, int]{S: a, A: column(), B: column()}.Forward()
+		"S of revsparse.SampledMul[float64,int]": func(a revsparse.CSR[float64, int]) {
+			revsparse.SampledMul[float64, int]{S: a, A: column(), B: column()}.Forward()
 		},
-		"B of revsparse.Dot[float64,int]": func(a CSR[float64, int]) {
-			Dot[float64, int]{Out: new(float64), A: sound, B: a}.Forward()
+		"B of revsparse.Dot[float64,int]": func(a revsparse.CSR[float64, int]) {
+			revsparse.Dot[float64, int]{Out: new(float64), A: sound, B: a}.Forward()
 		},
-		"C of revsparse.SpGEMM[float64,int]": func(a CSR[float64, int]) {
-			SpGEMM[float64, int]{C: a, A: sound, B: sound}.Forward()
+		"C of revsparse.SpGEMM[float64,int]": func(a revsparse.CSR[float64, int]) {
+			revsparse.SpGEMM[float64, int]{C: a, A: sound, B: sound}.Forward()
 		},
 	}
-	for want, matrix := range map[string]CSR[float64, int]{
+	for want, matrix := range map[string]revsparse.CSR[float64, int]{
 		"has 2 row pointers for 2 rows, want one more than rows": {Rows: 2, Cols: 2, Ptr: []int{0, 2}, Ind: sound.Ind, Data: sound.Data},
 		"has a first row that begins at entry 1":                 {Rows: 2, Cols: 2, Ptr: []int{1, 1, 2}, Ind: sound.Ind, Data: sound.Data},
 		"has a last row that ends at entry 1, but 2 column":      {Rows: 2, Cols: 2, Ptr: []int{0, 1, 1}, Ind: sound.Ind, Data: sound.Data},

@@ -8,6 +8,7 @@ import (
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"
 	"revnum/rev"
+	"revnum/revsparse/internal/division"
 )
 
 // Dot is the kernel
@@ -135,7 +136,7 @@ type dotPlace[T rev.Number] struct {
 
 // cut returns the first row of a block.
 func (w *dotJob[T, I]) cut(block int) int {
-	return firstRow(block, w.blocks, w.a.Rows, w.a.Ptr, w.b.Ptr)
+	return division.FirstRow(block, w.blocks, w.a.Rows, w.a.Ptr, w.b.Ptr)
 }
 
 // Block does a block of rows.

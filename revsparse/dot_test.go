@@ -1,4 +1,4 @@
-package revsparse
+package revsparse_test
 
 import (
 	"math"
@@ -11,17 +11,18 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revsparse"
 )
 
-func randomDot[T rev.Number, I Index](rnd *rand.Rand, rows, cols, perRow int) Dot[T, I] {
+func randomDot[T rev.Number, I revsparse.Index](rnd *rand.Rand, rows, cols, perRow int) revsparse.Dot[T, I] {
 	r := randomNumber[T](rnd)
-	return Dot[T, I]{Out: &r, A: random[T, I](rnd, rows, cols, perRow), B: random[T, I](rnd, rows, cols, perRow)}
+	return revsparse.Dot[T, I]{Out: &r, A: random[T, I](rnd, rows, cols, perRow), B: random[T, I](rnd, rows, cols, perRow)}
 }
 
-func dotSpec[T rev.Number, I Index]() revtest.Spec[Dot[T, I]] {
-	return revtest.Spec[Dot[T, I]]{
-		Float64: revtest.PassesOf[Dot[float64, I]](),
-		New: func(rnd *rand.Rand, size int) Dot[T, I] {
+func dotSpec[T rev.Number, I revsparse.Index]() revtest.Spec[revsparse.Dot[T, I]] {
+	return revtest.Spec[revsparse.Dot[T, I]]{
+		Float64: revtest.PassesOf[revsparse.Dot[float64, I]](),
+		New: func(rnd *rand.Rand, size int) revsparse.Dot[T, I] {
 			return randomDot[T, I](rnd, size, size, 3)
 		},
 		Large:     8000,
@@ -42,7 +43,7 @@ func TestDotValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 1))
 	for trial := range 50 {
 		k := randomDot[float64, int](rnd, 1+rnd.IntN(30), 1+rnd.IntN(30), 1+trial%5)
-		a, b := Dense(k.A), Dense(k.B)
+		a, b := revsparse.Dense(k.A), revsparse.Dense(k.B)
 		want := *k.Out
 		for i, x := range a.Data {
 			want += x * b.Data[i]
@@ -67,7 +68,7 @@ func TestDotRepeats(t *testing.T) {
 		}
 		gr := randomNumber[complex128](rnd)
 		ga, gb := k.A.With(numbers[complex128](rnd, k.A.NNZ())), k.B.With(numbers[complex128](rnd, k.B.NNZ()))
-		a, b := Dense(k.A), Dense(k.B)
+		a, b := revsparse.Dense(k.A), revsparse.Dense(k.B)
 		wantR, wantA, wantB := *k.Out, slices.Clone(ga.Data), slices.Clone(gb.Data)
 		for i := range k.A.Rows {
 			for p := k.A.Ptr[i]; p < k.A.Ptr[i+1]; p++ {
@@ -78,7 +79,7 @@ func TestDotRepeats(t *testing.T) {
 				wantB[q] += gr * a.Row(i)[k.B.Ind[q]]
 			}
 		}
-		k.Adjoint(Dot[complex128, int]{Out: &gr, A: ga, B: gb})
+		k.Adjoint(revsparse.Dot[complex128, int]{Out: &gr, A: ga, B: gb})
 		for _, x := range [][2][]complex128{{{*k.Out}, {wantR}}, {ga.Data, wantA}, {gb.Data, wantB}} {
 			for n, got := range x[0] {
 				if !(cmplx.Abs(got-x[1][n]) < 1e-9) {
@@ -97,9 +98,9 @@ func BenchmarkDot(b *testing.B) {
 		if name == "different" {
 			x, y = unique(x), unique(y)
 		}
-		k := Dot[float64, int32]{Out: new(float64), A: x, B: y, Workers: 1}
+		k := revsparse.Dot[float64, int32]{Out: new(float64), A: x, B: y, Workers: 1}
 		gr := 1.0
-		g := Dot[float64, int32]{Out: &gr, A: x.With(make([]float64, x.NNZ())), B: y.With(make([]float64, y.NNZ()))}
+		g := revsparse.Dot[float64, int32]{Out: &gr, A: x.With(make([]float64, x.NNZ())), B: y.With(make([]float64, y.NNZ()))}
 		bytes := 12 * (x.NNZ() + y.NNZ())
 		b.Run(name+"/Forward", func(b *testing.B) {
 			for b.Loop() {

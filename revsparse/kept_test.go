@@ -1,4 +1,4 @@
-package revsparse
+package revsparse_test
 
 import (
 	"fmt"
@@ -13,13 +13,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
+	"revnum/revsparse"
 )
 
 // Mul and SymmetricMul keep the structure of a matrix between calls. They do not use it
 // for another matrix, nor for the same storage with other contents. Each goroutine has
 // its own.
 func TestKeptStructure(t *testing.T) {
-	symmetric := func(a CSR[float64, int32]) mat.Matrix {
+	symmetric := func(a revsparse.CSR[float64, int32]) mat.Matrix {
 		d := toMat(a)
 		d.Add(d, mat.DenseCopyOf(d.T()))
 		for i := range a.Rows {
@@ -30,13 +31,13 @@ func TestKeptStructure(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		for _, cols := range []int{1, 3, 20, 70} {
 			t.Run(fmt.Sprintf("Mul/%d columns/%d workers", cols, workers), func(t *testing.T) {
-				testKeptStructure(t, cols, false, func(c rev.General[float64], a CSR[float64, int32], b rev.General[float64]) {
-					Mul[float64, int32]{C: c, A: a, B: b, Trans: true, Workers: workers}.Forward()
-				}, func(a CSR[float64, int32]) mat.Matrix { return toMat(a).T() })
+				testKeptStructure(t, cols, false, func(c rev.General[float64], a revsparse.CSR[float64, int32], b rev.General[float64]) {
+					revsparse.Mul[float64, int32]{C: c, A: a, B: b, Trans: true, Workers: workers}.Forward()
+				}, func(a revsparse.CSR[float64, int32]) mat.Matrix { return toMat(a).T() })
 			})
 			t.Run(fmt.Sprintf("SymmetricMul/%d columns/%d workers", cols, workers), func(t *testing.T) {
-				testKeptStructure(t, cols, true, func(c rev.General[float64], a CSR[float64, int32], b rev.General[float64]) {
-					SymmetricMul[float64, int32]{C: c, A: a, B: b, Workers: workers}.Forward()
+				testKeptStructure(t, cols, true, func(c rev.General[float64], a revsparse.CSR[float64, int32], b rev.General[float64]) {
+					revsparse.SymmetricMul[float64, int32]{C: c, A: a, B: b, Workers: workers}.Forward()
 				}, symmetric)
 			})
 		}
@@ -45,14 +46,14 @@ func TestKeptStructure(t *testing.T) {
 
 // testKeptStructure compares products with those of dense matrices, from several
 // goroutines at once.
-func testKeptStructure(t *testing.T, cols int, square bool, product func(c rev.General[float64], a CSR[float64, int32], b rev.General[float64]), dense func(CSR[float64, int32]) mat.Matrix) {
+func testKeptStructure(t *testing.T, cols int, square bool, product func(c rev.General[float64], a revsparse.CSR[float64, int32], b rev.General[float64]), dense func(revsparse.CSR[float64, int32]) mat.Matrix) {
 	const n = 40
 	var wait sync.WaitGroup
 	for seed := range uint64(4) {
 		wait.Go(func() {
 			rnd := rand.New(rand.NewPCG(1, 100+seed))
 			a := perRow(rnd, n, 5, 0)
-			check := func(what string, a CSR[float64, int32]) {
+			check := func(what string, a revsparse.CSR[float64, int32]) {
 				b, c := matrixOf[float64](rnd, a.Rows, cols), matrixOf[float64](rnd, a.Cols, cols)
 				var want mat.Dense
 				want.Mul(dense(a), mat.NewDense(a.Rows, cols, b.Data))
@@ -84,8 +85,8 @@ func testKeptStructure(t *testing.T, cols int, square bool, product func(c rev.G
 				wider.Cols++
 				check("one more column", wider)
 			}
-			product(rev.General[float64]{}, CSR[float64, int32]{Ptr: []int32{0}}, rev.General[float64]{})
-			product(matrixOf[float64](rnd, n, cols), CSR[float64, int32]{Rows: n, Cols: n, Ptr: make([]int32, n+1), Data: []float64{}}, matrixOf[float64](rnd, n, cols))
+			product(rev.General[float64]{}, revsparse.CSR[float64, int32]{Ptr: []int32{0}}, rev.General[float64]{})
+			product(matrixOf[float64](rnd, n, cols), revsparse.CSR[float64, int32]{Rows: n, Cols: n, Ptr: make([]int32, n+1), Data: []float64{}}, matrixOf[float64](rnd, n, cols))
 			check("after matrices without entries", a)
 		})
 	}
@@ -97,8 +98,10 @@ func testKeptStructure(t *testing.T, cols int, square bool, product func(c rev.G
 func TestNothingOfTheCallerIsKept(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 9))
 	const n = 50
-	a := func() CSR[float64, int] { return random[float64, int](rnd, n, n, 4) }
-	like := func(a CSR[float64, int]) CSR[float64, int] { return a.With(make([]float64, a.NNZ())) }
+	a := func() revsparse.CSR[float64, int] { return random[float64, int](rnd, n, n, 4) }
+	like := func(a revsparse.CSR[float64, int]) revsparse.CSR[float64, int] {
+		return a.With(make([]float64, a.NNZ()))
+	}
 	dense := func(cols int) rev.General[float64] { return matrixOf[float64](rnd, n, cols) }
 	for name, call := range map[string]func(w *watched){
 		"Mul of one column":   func(w *watched) { w.mul(a(), dense, 1) },
@@ -106,34 +109,34 @@ func TestNothingOfTheCallerIsKept(t *testing.T) {
 		"Mul of many columns": func(w *watched) { w.mul(a(), dense, 40) },
 		"Mul in panels":       func(w *watched) { w.mul(a(), dense, 100) },
 		"SymmetricMul": func(w *watched) {
-			k := SymmetricMul[float64, int]{C: dense(3), A: a(), B: dense(3)}
-			g := SymmetricMul[float64, int]{C: dense(3), A: like(k.A), B: dense(3)}
+			k := revsparse.SymmetricMul[float64, int]{C: dense(3), A: a(), B: dense(3)}
+			g := revsparse.SymmetricMul[float64, int]{C: dense(3), A: like(k.A), B: dense(3)}
 			w.sparse(k.A, g.A)
 			w.dense(k.C, k.B, g.C, g.B)
 			k.Adjoint(g)
 		},
 		"SampledMul": func(w *watched) {
-			k := SampledMul[float64, int]{S: a(), A: dense(70), B: dense(70)}
-			g := SampledMul[float64, int]{S: like(k.S), A: dense(70), B: dense(70)}
+			k := revsparse.SampledMul[float64, int]{S: a(), A: dense(70), B: dense(70)}
+			g := revsparse.SampledMul[float64, int]{S: like(k.S), A: dense(70), B: dense(70)}
 			w.sparse(k.S, g.S)
 			w.dense(k.A, k.B, g.A, g.B)
 			k.Adjoint(g)
 		},
 		"SpGEMM": func(w *watched) {
-			k := SpGEMM[float64, int]{C: a(), A: a(), B: a()}
-			g := SpGEMM[float64, int]{C: like(k.C), A: like(k.A), B: like(k.B)}
+			k := revsparse.SpGEMM[float64, int]{C: a(), A: a(), B: a()}
+			g := revsparse.SpGEMM[float64, int]{C: like(k.C), A: like(k.A), B: like(k.B)}
 			w.sparse(k.C, k.A, k.B, g.C, g.A, g.B)
 			k.Adjoint(g)
 		},
 		"Dot": func(w *watched) {
-			k := Dot[float64, int]{Out: new(float64), A: a(), B: a()}
-			g := Dot[float64, int]{Out: new(float64), A: like(k.A), B: like(k.B)}
+			k := revsparse.Dot[float64, int]{Out: new(float64), A: a(), B: a()}
+			g := revsparse.Dot[float64, int]{Out: new(float64), A: like(k.A), B: like(k.B)}
 			w.sparse(k.A, k.B, g.A, g.B)
 			k.Adjoint(g)
 		},
 		"LogMul": func(w *watched) {
-			k := LogMul[float64, int]{C: dense(3), A: a(), B: dense(3)}
-			g := LogMul[float64, int]{C: dense(3), A: like(k.A), B: dense(3)}
+			k := revsparse.LogMul[float64, int]{C: dense(3), A: a(), B: dense(3)}
+			g := revsparse.LogMul[float64, int]{C: dense(3), A: like(k.A), B: dense(3)}
 			w.sparse(k.A, g.A)
 			w.dense(k.C, k.B, g.C, g.B)
 			k.Adjoint(g)
@@ -165,7 +168,7 @@ func watch[E any](w *watched, x []E) {
 	}
 }
 
-func (w *watched) sparse(matrices ...CSR[float64, int]) {
+func (w *watched) sparse(matrices ...revsparse.CSR[float64, int]) {
 	seen := map[*int]bool{}
 	for _, a := range matrices {
 		if len(a.Data) > 0 && !seen[&a.Ptr[0]] {
@@ -183,9 +186,9 @@ func (w *watched) dense(matrices ...rev.General[float64]) {
 	}
 }
 
-func (w *watched) mul(a CSR[float64, int], dense func(int) rev.General[float64], cols int) {
-	k := Mul[float64, int]{C: dense(cols), A: a, B: dense(cols), Alpha: new(float64)}
-	g := Mul[float64, int]{C: dense(cols), A: a.With(make([]float64, a.NNZ())), B: dense(cols), Alpha: new(float64)}
+func (w *watched) mul(a revsparse.CSR[float64, int], dense func(int) rev.General[float64], cols int) {
+	k := revsparse.Mul[float64, int]{C: dense(cols), A: a, B: dense(cols), Alpha: new(float64)}
+	g := revsparse.Mul[float64, int]{C: dense(cols), A: a.With(make([]float64, a.NNZ())), B: dense(cols), Alpha: new(float64)}
 	w.sparse(k.A, g.A)
 	w.dense(k.C, k.B, g.C, g.B)
 	k.Adjoint(g)

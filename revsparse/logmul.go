@@ -10,6 +10,7 @@ import (
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
+	"revnum/revsparse/internal/division"
 )
 
 // LogMul is the kernel
@@ -164,7 +165,7 @@ func (w *logMul[T, I]) open(workers int) {
 
 // cut returns the first row of a block.
 func (w *logMul[T, I]) cut(block int) int {
-	return firstRow(block, w.blocks, w.k.A.Rows, w.k.A.Ptr)
+	return division.FirstRow(block, w.blocks, w.k.A.Rows, w.k.A.Ptr)
 }
 
 // Block handles a block of rows.

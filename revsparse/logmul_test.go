@@ -1,4 +1,4 @@
-package revsparse
+package revsparse_test
 
 import (
 	"fmt"
@@ -13,11 +13,12 @@ import (
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revlog"
+	"revnum/revsparse"
 )
 
-func randomLogMul[T rev.Float, I Index](rnd *rand.Rand, size int) LogMul[T, I] {
+func randomLogMul[T rev.Float, I revsparse.Index](rnd *rand.Rand, size int) revsparse.LogMul[T, I] {
 	a := random[T, I](rnd, size, size, 2)
-	k := LogMul[T, I]{C: matrixOf[T](rnd, size, min(size, logColumns+1)), A: a, B: matrixOf[T](rnd, size, min(size, logColumns+1))}
+	k := revsparse.LogMul[T, I]{C: matrixOf[T](rnd, size, min(size, logColumns+1)), A: a, B: matrixOf[T](rnd, size, min(size, logColumns+1))}
 	for i := range a.Rows {
 		for j := range k.C.Cols {
 			// As large as the product, or it would not come back.
@@ -27,8 +28,8 @@ func randomLogMul[T rev.Float, I Index](rnd *rand.Rand, size int) LogMul[T, I] {
 	return k
 }
 
-func logMulSpec[T rev.Float, I Index]() revtest.Spec[LogMul[T, I]] {
-	return revtest.Spec[LogMul[T, I]]{
+func logMulSpec[T rev.Float, I revsparse.Index]() revtest.Spec[revsparse.LogMul[T, I]] {
+	return revtest.Spec[revsparse.LogMul[T, I]]{
 		New:   randomLogMul[T, I],
 		Large: 2000, // several blocks
 		// The bound of sums over logs, as in package revlog.
@@ -86,7 +87,7 @@ func testLogMulRestores[T rev.Float](t *testing.T, eps float64) {
 			c.Data[i] += shift
 		}
 		before := slices.Clone(c.Data)
-		k := LogMul[T, int]{C: c, A: a, B: b}
+		k := revsparse.LogMul[T, int]{C: c, A: a, B: b}
 		k.Forward()
 		after := slices.Clone(c.Data)
 		k.Inverse()
@@ -121,9 +122,9 @@ func TestLogMulSpecial(t *testing.T) {
 			x[q], y[q], ind[q] = pick(), pick(), q
 		}
 		z := pick()
-		a, _ := NewCSR(1, n, []int{0, n}, ind, x)
-		k := NewLogMul(mat.NewVecDense(1, []float64{z}), a, mat.NewVecDense(n, y))
-		g := NewLogMul(mat.NewVecDense(1, []float64{2}), a.With(make([]float64, n)), mat.NewVecDense(n, nil))
+		a, _ := revsparse.NewCSR(1, n, []int{0, n}, ind, x)
+		k := revsparse.NewLogMul(mat.NewVecDense(1, []float64{z}), a, mat.NewVecDense(n, y))
+		g := revsparse.NewLogMul(mat.NewVecDense(1, []float64{2}), a.With(make([]float64, n)), mat.NewVecDense(n, nil))
 		want, gwant := z, 2.0
 		d := revlog.Dot[float64]{Out: &want, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
 		gd := revlog.Dot[float64]{Out: &gwant, X: rev.ViewSlice(make([]float64, n)), Y: rev.ViewSlice(make([]float64, n))}
@@ -157,9 +158,9 @@ func BenchmarkLogMul(b *testing.B) {
 	for _, cols := range []int{1, 16} {
 		for _, workers := range []int{1, 2} {
 			n := 100_000 / cols
-			k := LogMul[float64, int32]{C: matrixOf[float64](rnd, n, cols), A: perRow(rnd, n, entries, 0), B: matrixOf[float64](rnd, n, cols), Workers: workers}
+			k := revsparse.LogMul[float64, int32]{C: matrixOf[float64](rnd, n, cols), A: perRow(rnd, n, entries, 0), B: matrixOf[float64](rnd, n, cols), Workers: workers}
 			c := slices.Clone(k.C.Data)
-			g := LogMul[float64, int32]{C: matrixOf[float64](rnd, n, cols), A: k.A.With(make([]float64, k.A.NNZ())), B: matrixOf[float64](rnd, n, cols)}
+			g := revsparse.LogMul[float64, int32]{C: matrixOf[float64](rnd, n, cols), A: k.A.With(make([]float64, k.A.NNZ())), B: matrixOf[float64](rnd, n, cols)}
 			gc := slices.Clone(g.C.Data)
 			report := func(b *testing.B) {
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n*entries*cols), "ns/term")

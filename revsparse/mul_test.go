@@ -1,4 +1,4 @@
-package revsparse
+package revsparse_test
 
 import (
 	"errors"
@@ -21,10 +21,12 @@ import (
 	"revnum/internal/simd/sparse"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revsparse"
+	"revnum/revsparse/internal/division"
 )
 
-func randomMul[T rev.Number, I Index](rnd *rand.Rand, size, cols int, trans, alpha bool) Mul[T, I] {
-	k := Mul[T, I]{A: random[T, I](rnd, size, size+1, 3), Trans: trans}
+func randomMul[T rev.Number, I revsparse.Index](rnd *rand.Rand, size, cols int, trans, alpha bool) revsparse.Mul[T, I] {
+	k := revsparse.Mul[T, I]{A: random[T, I](rnd, size, size+1, 3), Trans: trans}
 	if size == 0 {
 		k.A = random[T, I](rnd, 0, 0, 0)
 	}
@@ -40,9 +42,9 @@ func randomMul[T rev.Number, I Index](rnd *rand.Rand, size, cols int, trans, alp
 	return k
 }
 
-func mulSpec[T rev.Number, I Index](cols int, trans, alpha bool) revtest.Spec[Mul[T, I]] {
-	return revtest.Spec[Mul[T, I]]{
-		New: func(rnd *rand.Rand, size int) Mul[T, I] {
+func mulSpec[T rev.Number, I revsparse.Index](cols int, trans, alpha bool) revtest.Spec[revsparse.Mul[T, I]] {
+	return revtest.Spec[revsparse.Mul[T, I]]{
+		New: func(rnd *rand.Rand, size int) revsparse.Mul[T, I] {
 			return randomMul[T, I](rnd, size, min(size, cols), trans, alpha)
 		},
 		RoundTrip: 8,                      // the sum is larger than C
@@ -83,9 +85,9 @@ func TestMulColumns(t *testing.T) {
 }
 
 // panelsSpec has two panels of columns where there are three rows.
-func panelsSpec[T rev.Number, I Index](trans bool) revtest.Spec[Mul[T, I]] {
+func panelsSpec[T rev.Number, I revsparse.Index](trans bool) revtest.Spec[revsparse.Mul[T, I]] {
 	spec := mulSpec[T, I](0, trans, false)
-	spec.New = func(rnd *rand.Rand, size int) Mul[T, I] {
+	spec.New = func(rnd *rand.Rand, size int) revsparse.Mul[T, I] {
 		cols := min(size, 2)
 		if size == 3 {
 			cols += panelBytes / int(unsafe.Sizeof(T(0)))
@@ -124,16 +126,16 @@ func TestMulValue(t *testing.T) {
 	}
 }
 
-func toMat[I Index](a CSR[float64, I]) *mat.Dense {
-	d := Dense(a)
+func toMat[I revsparse.Index](a revsparse.CSR[float64, I]) *mat.Dense {
+	d := revsparse.Dense(a)
 	return mat.NewDense(d.Rows, d.Cols, d.Data)
 }
 
 // TestMulWithout leaves operands out of a product.
 func TestMulWithout(t *testing.T) {
-	a, _ := NewCSR(2, 3, []int{0, 2, 3}, []int{0, 2, 1}, []float64{1, 2, 3})
+	a, _ := revsparse.NewCSR(2, 3, []int{0, 2, 3}, []int{0, 2, 1}, []float64{1, 2, 3})
 	x, gy, gx := mat.NewVecDense(3, []float64{1, 10, 100}), mat.NewVecDense(2, []float64{1, -1}), mat.NewVecDense(3, nil)
-	NewMul(nil, a, x).Adjoint(NewMul(gy, a.With(nil), gx))
+	revsparse.NewMul(nil, a, x).Adjoint(revsparse.NewMul(gy, a.With(nil), gx))
 	if want := []float64{1, -3, 2}; !slices.Equal(gx.RawVector().Data, want) {
 		t.Errorf("gradient %v, want %v", gx.RawVector().Data, want)
 	}
@@ -142,13 +144,13 @@ func TestMulWithout(t *testing.T) {
 			t.Errorf("a product without B: panic %v, want %v", got, mat.ErrShape)
 		}
 	}()
-	NewMul(gy, a, nil).Forward()
+	revsparse.NewMul(gy, a, nil).Forward()
 }
 
 // perRow returns a matrix with the given number of entries in each row, the
 // columns being within width of the diagonal, or anywhere if it is 0.
-func perRow(rnd *rand.Rand, n, entries, width int) CSR[float64, int32] {
-	a := CSR[float64, int32]{Rows: n, Cols: n, Ptr: make([]int32, n+1), Ind: make([]int32, n*entries), Data: numbers[float64](rnd, n*entries)}
+func perRow(rnd *rand.Rand, n, entries, width int) revsparse.CSR[float64, int32] {
+	a := revsparse.CSR[float64, int32]{Rows: n, Cols: n, Ptr: make([]int32, n+1), Ind: make([]int32, n*entries), Data: numbers[float64](rnd, n*entries)}
 	for i := range n {
 		a.Ptr[i+1] = int32((i + 1) * entries)
 		row := a.Ind[i*entries : (i+1)*entries]
@@ -166,8 +168,8 @@ func perRow(rnd *rand.Rand, n, entries, width int) CSR[float64, int32] {
 
 // denseRow returns a matrix with two entries in each row, in the first half of the columns,
 // but for one row, which has one in each column.
-func denseRow(rnd *rand.Rand, rows, cols, dense int) CSR[float64, int32] {
-	a := CSR[float64, int32]{Rows: rows, Cols: cols, Ptr: make([]int32, 1, rows+1)}
+func denseRow(rnd *rand.Rand, rows, cols, dense int) revsparse.CSR[float64, int32] {
+	a := revsparse.CSR[float64, int32]{Rows: rows, Cols: cols, Ptr: make([]int32, 1, rows+1)}
 	for i := range rows {
 		if i == dense {
 			for j := range cols {
@@ -185,8 +187,8 @@ func denseRow(rnd *rand.Rand, rows, cols, dense int) CSR[float64, int32] {
 
 // powerLaw returns a matrix with about the given number of entries in a row, which are
 // of density x^(-5/2), in columns at random.
-func powerLaw(rnd *rand.Rand, n, entries int) CSR[float64, int32] {
-	a := CSR[float64, int32]{Rows: n, Cols: n, Ptr: make([]int32, 1, n+1)}
+func powerLaw(rnd *rand.Rand, n, entries int) revsparse.CSR[float64, int32] {
+	a := revsparse.CSR[float64, int32]{Rows: n, Cols: n, Ptr: make([]int32, 1, n+1)}
 	for range n {
 		first := len(a.Ind)
 		for range min(n, max(1, int(float64(entries)/3*math.Pow(1-rnd.Float64(), -2.0/3)))) {
@@ -203,7 +205,7 @@ func BenchmarkMulVec(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, m := range []struct {
 		name string
-		a    CSR[float64, int32]
+		a    revsparse.CSR[float64, int32]
 	}{
 		{"Laplacian", gridLaplacian[int32](1000, 1000)},
 		{"banded", perRow(rnd, 1e6, 10, 10)},
@@ -215,8 +217,8 @@ func BenchmarkMulVec(b *testing.B) {
 		n := m.a.Rows
 		bytes := m.a.NNZ()*12 + n*(4+3*8)
 		for _, workers := range []int{1, 2} {
-			k := Mul[float64, int32]{C: matrixOf[float64](rnd, n, 1), A: m.a, B: matrixOf[float64](rnd, n, 1), Workers: workers}
-			g := Mul[float64, int32]{C: matrixOf[float64](rnd, n, 1), A: m.a.With(make([]float64, m.a.NNZ())), B: matrixOf[float64](rnd, n, 1)}
+			k := revsparse.Mul[float64, int32]{C: matrixOf[float64](rnd, n, 1), A: m.a, B: matrixOf[float64](rnd, n, 1), Workers: workers}
+			g := revsparse.Mul[float64, int32]{C: matrixOf[float64](rnd, n, 1), A: m.a.With(make([]float64, m.a.NNZ())), B: matrixOf[float64](rnd, n, 1)}
 			gb := g
 			gb.A.Data = nil
 			kb := k
@@ -249,8 +251,8 @@ func BenchmarkMulDense(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(1, 3))
 	a := perRow(rnd, 1000, 50, 0)
 	for _, cols := range []int{4, 64, 1000} {
-		k := Mul[float64, int32]{C: matrixOf[float64](rnd, 1000, cols), A: a, B: matrixOf[float64](rnd, 1000, cols), Workers: 1}
-		g := Mul[float64, int32]{C: matrixOf[float64](rnd, 1000, cols), A: a.With(make([]float64, a.NNZ())), B: matrixOf[float64](rnd, 1000, cols)}
+		k := revsparse.Mul[float64, int32]{C: matrixOf[float64](rnd, 1000, cols), A: a, B: matrixOf[float64](rnd, 1000, cols), Workers: 1}
+		g := revsparse.Mul[float64, int32]{C: matrixOf[float64](rnd, 1000, cols), A: a.With(make([]float64, a.NNZ())), B: matrixOf[float64](rnd, 1000, cols)}
 		trans := k
 		trans.Trans = true
 		flops := 2 * cols * a.NNZ()
@@ -289,7 +291,7 @@ func TestMulBlocks(t *testing.T) {
 	wide := random[float64, int32](rnd, 40000, 2*wideRange, 6)
 	dense := perRow(rnd, 1000, 50, 0) // with repeated columns
 	first, middle, last := denseRow(rnd, 1000, 100000, 0), denseRow(rnd, 20000, 100000, 9999), denseRow(rnd, 1000, 100000, 999)
-	for n, a := range []CSR[float64, int32]{near, slanted, far, wide, dense, first, middle, last, near, far, middle} {
+	for n, a := range []revsparse.CSR[float64, int32]{near, slanted, far, wide, dense, first, middle, last, near, far, middle} {
 		cols := 1
 		if n > 7 {
 			cols = 3
@@ -299,8 +301,8 @@ func TestMulBlocks(t *testing.T) {
 			if trans {
 				m, n = n, m
 			}
-			k := Mul[float64, int32]{C: matrixOf[float64](rnd, m, cols), A: a, B: matrixOf[float64](rnd, n, cols), Trans: trans}
-			g := Mul[float64, int32]{C: matrixOf[float64](rnd, m, cols), A: a.With(numbers[float64](rnd, a.NNZ())), B: matrixOf[float64](rnd, n, cols)}
+			k := revsparse.Mul[float64, int32]{C: matrixOf[float64](rnd, m, cols), A: a, B: matrixOf[float64](rnd, n, cols), Trans: trans}
+			g := revsparse.Mul[float64, int32]{C: matrixOf[float64](rnd, m, cols), A: a.With(numbers[float64](rnd, a.NNZ())), B: matrixOf[float64](rnd, n, cols)}
 			wantC, wantA, wantB := slices.Clone(k.C.Data), slices.Clone(g.A.Data), slices.Clone(g.B.Data)
 			for i := range a.Rows {
 				for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
@@ -356,8 +358,8 @@ func TestMulBlocks(t *testing.T) {
 }
 
 // rowsOf returns a matrix with rows of so many entries, in columns at random.
-func rowsOf[T rev.Number, I Index](rnd *rand.Rand, cols int, entries ...int) CSR[T, I] {
-	a := CSR[T, I]{Rows: len(entries), Cols: cols, Ptr: []I{0}}
+func rowsOf[T rev.Number, I revsparse.Index](rnd *rand.Rand, cols int, entries ...int) revsparse.CSR[T, I] {
+	a := revsparse.CSR[T, I]{Rows: len(entries), Cols: cols, Ptr: []I{0}}
 	for _, n := range entries {
 		for range n {
 			a.Ind = append(a.Ind, I(rnd.IntN(cols)))
@@ -369,8 +371,8 @@ func rowsOf[T rev.Number, I Index](rnd *rand.Rand, cols int, entries ...int) CSR
 }
 
 // bandOf returns a matrix of n rows, whose entries are at most reach columns from the diagonal.
-func bandOf[T rev.Number, I Index](rnd *rand.Rand, n, reach int) CSR[T, I] {
-	a := CSR[T, I]{Rows: n, Cols: n, Ptr: make([]I, 1)}
+func bandOf[T rev.Number, I revsparse.Index](rnd *rand.Rand, n, reach int) revsparse.CSR[T, I] {
+	a := revsparse.CSR[T, I]{Rows: n, Cols: n, Ptr: make([]I, 1)}
 	for i := range n {
 		for j := max(0, i-reach); j < min(n, i+reach+1); j++ {
 			a.Ind = append(a.Ind, I(j))
@@ -390,19 +392,19 @@ func TestMulAskedFor(t *testing.T) {
 	t.Run("complex128 int", testMulAskedFor[complex128, int])
 }
 
-func testMulAskedFor[T rev.Number, I Index](t *testing.T) {
+func testMulAskedFor[T rev.Number, I revsparse.Index](t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 8))
 	short := func(n, entries int) []int { return slices.Repeat([]int{entries}, n) }
 	for turn, m := range []struct {
 		name string
 		cols int
-		a    CSR[T, I]
+		a    revsparse.CSR[T, I]
 	}{
 		// Long rows at the ends, side by side, with an empty one between, and about as long
 		// as is not divided.
-		{"long rows", 1, rowsOf[T, I](rnd, 3000, 3*longRow+5, 0, longRow, longRow+1, 2*longRow, longRow+sparse.MaxEntries-1, 7, 0, 2*longRow+1)},
-		{"long rows of many columns", 1, rowsOf[T, I](rnd, wideRange+100, 3*longRow+5, 0, longRow+1, 2*longRow)},
-		{"a long row of several columns", 3, rowsOf[T, I](rnd, 3000, 1, 3*longRow+5, 2)},
+		{"long rows", 1, rowsOf[T, I](rnd, 3000, 3*division.LongRow+5, 0, division.LongRow, division.LongRow+1, 2*division.LongRow, division.LongRow+sparse.MaxEntries-1, 7, 0, 2*division.LongRow+1)},
+		{"long rows of many columns", 1, rowsOf[T, I](rnd, wideRange+100, 3*division.LongRow+5, 0, division.LongRow+1, 2*division.LongRow)},
+		{"a long row of several columns", 3, rowsOf[T, I](rnd, 3000, 1, 3*division.LongRow+5, 2)},
 		{"one block", 1, rowsOf[T, I](rnd, 500, short(400, 25)...)},
 		{"several blocks", 1, rowsOf[T, I](rnd, 2000, short(2000, 40)...)},
 		{"few columns", 5, rowsOf[T, I](rnd, 300, short(500, 40)...)},
@@ -419,8 +421,8 @@ func testMulAskedFor[T rev.Number, I Index](t *testing.T) {
 				rows, cols = cols, rows
 			}
 			alpha := randomNumber[T](rnd)
-			k := Mul[T, I]{C: matrixOf[T](rnd, rows, m.cols), Alpha: &alpha, A: m.a, B: matrixOf[T](rnd, cols, m.cols), Trans: trans}
-			g := Mul[T, I]{C: matrixOf[T](rnd, rows, m.cols), A: m.a.With(numbers[T](rnd, m.a.NNZ())), B: matrixOf[T](rnd, cols, m.cols)}
+			k := revsparse.Mul[T, I]{C: matrixOf[T](rnd, rows, m.cols), Alpha: &alpha, A: m.a, B: matrixOf[T](rnd, cols, m.cols), Trans: trans}
+			g := revsparse.Mul[T, I]{C: matrixOf[T](rnd, rows, m.cols), A: m.a.With(numbers[T](rnd, m.a.NNZ())), B: matrixOf[T](rnd, cols, m.cols)}
 			inverse := k
 			inverse.C.Data = slices.Clone(k.C.Data)
 			inverse.Inverse()
@@ -467,7 +469,7 @@ func testMulAskedFor[T rev.Number, I Index](t *testing.T) {
 }
 
 // near compares what Adjoint computes with what loops over the entries do.
-func near[T rev.Number, I Index](t *testing.T, name string, k, g Mul[T, I], got [4][]T) {
+func near[T rev.Number, I revsparse.Index](t *testing.T, name string, k, g revsparse.Mul[T, I], got [4][]T) {
 	t.Helper()
 	alpha, n := complexOf(*k.Alpha), k.C.Cols
 	var want [4][]complex128
@@ -528,23 +530,12 @@ func complexOf[T rev.Number](x T) complex128 {
 	panic("no such type")
 }
 
-// A row of most of the entries is divided between the blocks, which are of about the same
-// number of entries and rows.
+// A row of most of the entries is divided between the blocks. That these are of about the same size is tested in
+// package division.
 func TestMulLongRow(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 7))
-	for _, dense := range []int{0, 499, 999} {
-		j := job[float64, int32]{p: pass[float64, int32]{a: denseRow(rnd, 1000, 200000, dense)}, blocks: 7}
-		even := j.begin(1)
-		for b := range j.blocks {
-			from, to := j.place(b), j.place(b+1)
-			if work := to.entry - from.entry + to.row - from.row; work > even+sparse.MaxEntries+10 || work < even-sparse.MaxEntries-10 {
-				t.Errorf("dense row %d, block %d: %d entries and rows from %v to %v, want about %d", dense, b, work, from, to, even)
-			}
-		}
-	}
-	// Columns of the dense row.
+	// Columns of the long row.
 	plain, transposed := mulSpec[float64, int](1, false, true), mulSpec[float32, int32](1, true, true)
-	plain.Large, transposed.Large = 3*longRow, 3*longRow
+	plain.Large, transposed.Large = 3*division.LongRow, 3*division.LongRow
 	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, plain) })
 	t.Run("float32 transposed", func(t *testing.T) { revtest.Kernel(t, transposed) })
 }
@@ -554,9 +545,9 @@ func TestMulLongRow(t *testing.T) {
 func TestMulIndexOutOfRange(t *testing.T) {
 	for _, entries := range []int{1, 100} {
 		for _, bad := range []int{2, -1} {
-			a := CSR[float64, int]{Rows: 1, Cols: 2, Ptr: []int{0, entries}, Ind: make([]int, entries), Data: make([]float64, entries)}
+			a := revsparse.CSR[float64, int]{Rows: 1, Cols: 2, Ptr: []int{0, entries}, Ind: make([]int, entries), Data: make([]float64, entries)}
 			a.Ind[0], a.Ind[entries-1] = 1, bad
-			k := NewMul(mat.NewVecDense(1, nil), a, mat.NewVecDense(2, nil))
+			k := revsparse.NewMul(mat.NewVecDense(1, nil), a, mat.NewVecDense(2, nil))
 			gb := mat.NewVecDense(2, nil)
 			func() {
 				defer func() {
@@ -564,7 +555,7 @@ func TestMulIndexOutOfRange(t *testing.T) {
 						t.Errorf("%d entries, column %d: panic %v, want %v", entries, bad, err, mat.ErrColAccess)
 					}
 				}()
-				k.Adjoint(NewMul(mat.NewVecDense(1, []float64{1}), a.With(nil), gb))
+				k.Adjoint(revsparse.NewMul(mat.NewVecDense(1, []float64{1}), a.With(nil), gb))
 			}()
 		}
 	}
@@ -573,16 +564,16 @@ func TestMulIndexOutOfRange(t *testing.T) {
 // The same over fixed point, if only the gradient by B is asked for.
 func TestMulFixedIndexOutOfRange(t *testing.T) {
 	for _, bad := range []int32{-1, 5, 1000} {
-		a := CSR[fixed.Q43, int32]{Rows: 2, Cols: 5, Ptr: []int32{0, 1, 2}, Ind: []int32{1, bad}, Data: make([]fixed.Q43, 2)}
-		k := Mul[fixed.Q43, int32]{A: a, B: rev.NewGeneral[fixed.Q43](5, 1, nil)}
-		g := Mul[fixed.Q43, int32]{C: rev.NewGeneral[fixed.Q43](2, 1, nil), B: rev.NewGeneral[fixed.Q43](5, 1, nil)}
+		a := revsparse.CSR[fixed.Q43, int32]{Rows: 2, Cols: 5, Ptr: []int32{0, 1, 2}, Ind: []int32{1, bad}, Data: make([]fixed.Q43, 2)}
+		k := revsparse.Mul[fixed.Q43, int32]{A: a, B: rev.NewGeneral[fixed.Q43](5, 1, nil)}
+		g := revsparse.Mul[fixed.Q43, int32]{C: rev.NewGeneral[fixed.Q43](2, 1, nil), B: rev.NewGeneral[fixed.Q43](5, 1, nil)}
 		func() {
 			defer func() {
 				if err, _ := recover().(error); !errors.Is(err, mat.ErrColAccess) {
 					t.Errorf("column %d: panic %v, want %v", bad, err, mat.ErrColAccess)
 				}
 			}()
-			_ = k.Run(rev.Pass[Mul[fixed.Q43, int32]]{Back: true, Adjoint: true, G: g})
+			_ = k.Run(rev.Pass[revsparse.Mul[fixed.Q43, int32]]{Back: true, Adjoint: true, G: g})
 		}()
 	}
 }
@@ -591,7 +582,7 @@ func TestMulFixedIndexOutOfRange(t *testing.T) {
 func TestMulNoColumns(t *testing.T) {
 	for _, cols := range []int{1, 3, fewColumns + 4} {
 		for _, trans := range []bool{false, true} {
-			k := Mul[float64, int]{A: CSR[float64, int]{Rows: 1, Ptr: []int{0, 1}, Ind: []int{0}, Data: []float64{1}}, Trans: trans}
+			k := revsparse.Mul[float64, int]{A: revsparse.CSR[float64, int]{Rows: 1, Ptr: []int{0, 1}, Ind: []int{0}, Data: []float64{1}}, Trans: trans}
 			k.C, k.B = rev.NewGeneral[float64](1, cols, nil), rev.NewGeneral[float64](0, cols, nil)
 			if trans {
 				k.C, k.B = k.B, k.C
@@ -612,7 +603,7 @@ func TestMulNoColumns(t *testing.T) {
 
 // Constructors say which types they do not take.
 func TestConstructorsRefuse(t *testing.T) {
-	a := FromMatrix(mat.NewDense(2, 2, []float64{1, 2, 3, 4}))
+	a := revsparse.FromMatrix(mat.NewDense(2, 2, []float64{1, 2, 3, 4}))
 	x := mat.NewDense(2, 2, nil)
 	for _, m := range []mat.Matrix{x.T(), mat.NewSymDense(2, nil), mat.NewVecDense(2, nil).T()} {
 		func() {
@@ -622,7 +613,7 @@ func TestConstructorsRefuse(t *testing.T) {
 					t.Errorf("panic %v, want %q in it", err, want)
 				}
 			}()
-			NewMul(x, a, m)
+			revsparse.NewMul(x, a, m)
 		}()
 	}
 }
@@ -665,7 +656,7 @@ func TestMulChecked(t *testing.T) {
 			}
 			ptr = append(ptr, int32(len(ind)))
 		}
-		a, err := NewCSR(rows, inner, ptr, ind, data)
+		a, err := revsparse.NewCSR(rows, inner, ptr, ind, data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -680,7 +671,7 @@ func TestMulChecked(t *testing.T) {
 		for i := range c.Data {
 			c.Data[i] = fixed.Q43(rnd.IntN(3)-1) << 62
 		}
-		k := Mul[fixed.Q43, int32]{C: c, Alpha: &alpha, A: a, B: b, Trans: trans}
+		k := revsparse.Mul[fixed.Q43, int32]{C: c, Alpha: &alpha, A: a, B: b, Trans: trans}
 		if ealpha == 0 && rnd.IntN(2) == 0 {
 			k.Alpha, alpha = nil, fixed.One
 		}

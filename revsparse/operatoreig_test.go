@@ -1,4 +1,4 @@
-package revsparse
+package revsparse_test
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revsparse"
 )
 
 // ising is the Hamiltonian of spins in a transverse field,
@@ -67,9 +68,9 @@ func (s ising) AddGradientTangent(_, _, _, _, _ []float64) {}
 
 // matrix returns the Hamiltonian as a sparse matrix, and the derivative of each of
 // its values with respect to θ.
-func (s ising) matrix(theta []float64) (h CSR[float64, int], d [][3]float64) {
+func (s ising) matrix(theta []float64) (h revsparse.CSR[float64, int], d [][3]float64) {
 	n, _ := s.Dims()
-	h = CSR[float64, int]{Rows: n, Cols: n, Ptr: []int{0}}
+	h = revsparse.CSR[float64, int]{Rows: n, Cols: n, Ptr: []int{0}}
 	for state := range n {
 		bonds, field := s.diagonal(state)
 		h.Ind, d = append(h.Ind, state), append(d, [3]float64{-bonds, 0, -field})
@@ -138,40 +139,40 @@ func (r rotated) AddGradientTangent(g, theta, dtheta, u, v []float64) {
 }
 
 func TestOperatorEig(t *testing.T) {
-	kernel := func(op Operator, theta []float64, pairs int, rnd *rand.Rand, o EigOptions) OperatorEig {
+	kernel := func(op revsparse.Operator, theta []float64, pairs int, rnd *rand.Rand, o revsparse.EigOptions) revsparse.OperatorEig {
 		n, _ := op.Dims()
-		return OperatorEig{
+		return revsparse.OperatorEig{
 			Values: randomVector[float64](rnd, pairs), Vectors: rev.NewGeneral(n, pairs, randomVector[float64](rnd, n*pairs).Data),
 			Theta: rev.ViewSlice(theta), Op: op, EigOptions: o,
 		}
 	}
 	t.Run("rotated", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[OperatorEig]{
+		revtest.Kernel(t, revtest.Spec[revsparse.OperatorEig]{
 			Sizes: []int{2, 3, 5, 12, 60},
 			// Of an eigenvector 16·‖A‖/gap, which is 300, and three of those make a product.
 			Adjoint: 3000,
-			New: func(rnd *rand.Rand, n int) OperatorEig {
+			New: func(rnd *rand.Rand, n int) revsparse.OperatorEig {
 				angle := rnd.NormFloat64()
 				for math.Abs(math.Abs(math.Sin(2*angle))-0.55) < 0.15 {
 					angle = rnd.NormFloat64() // 3/10 of the largest element decides on the sign
 				}
 				theta := []float64{angle, float64(n) + 3 + rnd.Float64(), -float64(n) - 10 - rnd.Float64()}
-				return kernel(rotated{n}, theta, 2, rnd, EigOptions{})
+				return kernel(rotated{n}, theta, 2, rnd, revsparse.EigOptions{})
 			},
-			Failing: func(rnd *rand.Rand, n int) OperatorEig {
-				return kernel(rotated{n}, []float64{1, 70, 70}, 2, rnd, EigOptions{})
+			Failing: func(rnd *rand.Rand, n int) revsparse.OperatorEig {
+				return kernel(rotated{n}, []float64{1, 70, 70}, 2, rnd, revsparse.EigOptions{})
 			},
 		})
 	})
 	t.Run("ising", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[OperatorEig]{
+		revtest.Kernel(t, revtest.Spec[revsparse.OperatorEig]{
 			Sizes: []int{1, 2, 3},
-			New: func(rnd *rand.Rand, n int) OperatorEig {
+			New: func(rnd *rand.Rand, n int) revsparse.OperatorEig {
 				theta := []float64{1 + rnd.Float64(), 2 + rnd.Float64(), 0.5 + rnd.Float64()}
-				return kernel(ising{2, n}, theta, 1, rnd, EigOptions{Which: Smallest})
+				return kernel(ising{2, n}, theta, 1, rnd, revsparse.EigOptions{Which: revsparse.Smallest})
 			},
-			Failing: func(rnd *rand.Rand, n int) OperatorEig {
-				return kernel(ising{2, n}, []float64{1, 0, 0}, 1, rnd, EigOptions{Which: Smallest}) // all up, or all down
+			Failing: func(rnd *rand.Rand, n int) revsparse.OperatorEig {
+				return kernel(ising{2, n}, []float64{1, 0, 0}, 1, rnd, revsparse.EigOptions{Which: revsparse.Smallest}) // all up, or all down
 			},
 		})
 	})
@@ -236,15 +237,15 @@ func TestIsing(t *testing.T) {
 		}
 	}
 	vector := func(x []float64) rev.General[float64] { return rev.NewGeneral(n, 1, x) }
-	options := EigOptions{Which: Smallest}
+	options := revsparse.EigOptions{Which: revsparse.Smallest}
 
 	value, state := make([]float64, 1), make([]float64, n)
-	k := OperatorEig{Values: rev.ViewSlice(value), Vectors: vector(state), Theta: rev.ViewSlice(theta), Op: spins, EigOptions: options}
+	k := revsparse.OperatorEig{Values: rev.ViewSlice(value), Vectors: vector(state), Theta: rev.ViewSlice(theta), Op: spins, EigOptions: options}
 	if err := k.Forward(); err != nil {
 		t.Fatal(err)
 	}
 	gradient := [2][]float64{make([]float64, 3), make([]float64, 3)}
-	for i, g := range []OperatorEig{{Values: rev.ViewSlice([]float64{1})}, {Vectors: vector(weight)}} {
+	for i, g := range []revsparse.OperatorEig{{Values: rev.ViewSlice([]float64{1})}, {Vectors: vector(weight)}} {
 		g.Theta = rev.ViewSlice(gradient[i])
 		k := k
 		k.Values, k.Vectors = rev.Vector[float64]{}, rev.General[float64]{}
@@ -257,11 +258,11 @@ func TestIsing(t *testing.T) {
 	h, d := spins.matrix(theta)
 	clear(value)
 	clear(state)
-	m := DominantEig[float64, int]{Values: rev.ViewSlice(value), Vectors: vector(state), A: h, EigOptions: options}
+	m := revsparse.DominantEig[float64, int]{Values: rev.ViewSlice(value), Vectors: vector(state), A: h, EigOptions: options}
 	if err := m.Forward(); err != nil {
 		t.Fatal(err)
 	}
-	for i, g := range []DominantEig[float64, int]{{Values: rev.ViewSlice([]float64{1})}, {Vectors: vector(weight)}} {
+	for i, g := range []revsparse.DominantEig[float64, int]{{Values: rev.ViewSlice([]float64{1})}, {Vectors: vector(weight)}} {
 		g.A = h.With(make([]float64, h.NNZ()))
 		m := m
 		m.Values, m.Vectors = rev.Vector[float64]{}, rev.General[float64]{}

@@ -1,12 +1,11 @@
 package revsparse
 
 import (
-	"sort"
-
 	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/workspace"
 	"revnum/rev"
+	"revnum/revsparse/internal/division"
 )
 
 // A pass reads the entries a_ij of a sparse matrix once. Let u_j, v_i and so on be rows
@@ -135,32 +134,7 @@ func (j *job[T, I]) Block(worker, block int) {
 
 // cut returns the first row of a block.
 func (j *job[T, I]) cut(block int) int {
-	return firstRow(block, j.blocks, j.p.a.Rows, j.p.a.Ptr)
-}
-
-// firstRow returns the first row of a block. The blocks have about the same number of rows
-// and entries of the matrices with the given row pointers.
-func firstRow[I Index](block, blocks, rows int, ptrs ...[]I) int {
-	switch block {
-	case 0:
-		return 0
-	case blocks:
-		return rows
-	}
-	before := func(i int) int {
-		n := i
-		for _, ptr := range ptrs {
-			n += int(ptr[i])
-		}
-		return n
-	}
-	at := before(rows) / blocks * block
-	return sort.Search(rows, func(i int) bool { return before(i) >= at })
-}
-
-// begin returns the number of entries and rows before a block.
-func (j *job[T, I]) begin(block int) int {
-	return (len(j.p.a.Ind) + j.p.a.Rows) / j.blocks * block
+	return division.FirstRow(block, j.blocks, j.p.a.Rows, j.p.a.Ptr)
 }
 
 func (j *job[T, I]) addSums() {
@@ -184,7 +158,7 @@ func (j *job[T, I]) open(workers int) {
 }
 
 const (
-	pieceRows  = 1024    // rows of a piece of a block, at most
-	blockWork  = 1 << 14 // entries and rows of a block
+	pieceRows  = 1024             // rows of a piece of a block, at most
+	blockWork  = division.LongRow // entries and rows of a block
 	mostBlocks = 64
 )

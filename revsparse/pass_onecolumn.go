@@ -12,13 +12,13 @@ import (
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
+	"revnum/revsparse/internal/division"
 )
 
 const (
-	longRow    = blockWork // largest number of entries of a row that blocks do not divide
-	wideRange  = 1 << 17   // least range of columns of a piece of a block that is not in a cache
-	farEntries = 1 << 17   // entries from which on a matrix is in no cache of most cores
-	pairReads  = 16        // least number of entries for each pair of the windows, if they are in a cache
+	wideRange  = 1 << 17 // least range of columns of a piece of a block that is not in a cache
+	farEntries = 1 << 17 // entries from which on a matrix is in no cache of most cores
+	pairReads  = 16      // least number of entries for each pair of the windows, if they are in a cache
 )
 
 // oneColumn makes a pass over matrices of one column.
@@ -80,7 +80,7 @@ func (j *job[T, I]) openWindows(work int) {
 		w := &j.windows[b]
 		w.open(size)
 		w.whole, w.pairs = whole, pairs
-		w.own0, w.own1 = j.columnOf(j.place(b).row), j.columnOf(j.place(b+1).row)
+		w.own0, w.own1 = j.columnOf(j.place(b).Row), j.columnOf(j.place(b+1).Row)
 	}
 }
 
@@ -102,22 +102,10 @@ func reached[I Index](ind []I) int {
 	return least
 }
 
-// A place is where a block begins: an entry of a row, usually its first.
-type place struct{ row, entry int }
-
-// place returns where a block begins. It is inside a row only if the row is long and of
-// floats, because in fixed point a sum is rounded once. A loop would begin there
-// without blocks, too.
-func (j *job[T, I]) place(block int) place {
-	a, row := &j.p.a, j.cut(block)
-	if before := row - 1; block > 0 && block < j.blocks && !number.IsFixed[T]() && !number.IsComplex[T]() &&
-		int(a.Ptr[row])-int(a.Ptr[before]) > longRow {
-		first := int(a.Ptr[before])
-		if entry := j.begin(block) - before; entry < int(a.Ptr[row]) {
-			return place{before, entry - (entry-first)%sparse.MaxEntries}
-		}
-	}
-	return place{row, int(a.Ptr[row])}
+// place returns where a block begins. Only rows of floats are divided, because in fixed point a sum is rounded
+// once.
+func (j *job[T, I]) place(block int) division.Place {
+	return division.At(j.p.a.Ptr, block, j.blocks, !number.IsFixed[T]() && !number.IsComplex[T]())
 }
 
 // partOf returns the number of the partial sum of a divided row that begins at an
@@ -137,16 +125,16 @@ func (j *job[T, I]) addParts() {
 	ptr, done := j.p.a.Ptr, -1
 	for b := 1; b < j.blocks; b++ {
 		at := j.place(b)
-		first := int(ptr[at.row])
-		if at.entry == first || at.row == done {
+		first := int(ptr[at.Row])
+		if at.Entry == first || at.Row == done {
 			continue
 		}
 		var s T
-		for p := first; p < int(ptr[at.row+1]); p += sparse.MaxEntries {
+		for p := first; p < int(ptr[at.Row+1]); p += sparse.MaxEntries {
 			s += j.parts[partOf(p, p == first)]
 		}
-		j.p.out.Data[at.row] += number.Mul(j.p.alpha, s)
-		done = at.row
+		j.p.out.Data[at.Row] += number.Mul(j.p.alpha, s)
+		done = at.Row
 	}
 }
 
@@ -181,7 +169,7 @@ func (j *job[T, I]) rowsOfColumn(s *scratch[T], block int) {
 	case *columnBlock[fixed.Q43, I]:
 		fixedColumn(c)
 	case *columnBlock[complex128, I]:
-		c.rows(c.from.row, c.to.row)
+		c.rows(c.from.Row, c.to.Row)
 	}
 	j.sums[block] = c.sum
 }
@@ -189,7 +177,7 @@ func (j *job[T, I]) rowsOfColumn(s *scratch[T], block int) {
 // A columnBlock is a block of rows of a pass over single columns without gaps.
 type columnBlock[T rev.Number, I Index] struct {
 	*pass[T, I]
-	from, to place
+	from, to division.Place
 	scratch  *scratch[T]
 	parts    []T // of the first and last rows of the block, if they are divided
 	scatter  bool
@@ -227,26 +215,26 @@ func (c *columnBlock[T, I]) loadMet(ind []I) {
 func vectorColumn[T rev.Float, I Index](c *columnBlock[T, I]) {
 	ptr := c.a.Ptr
 	for at := c.from; at != c.to; {
-		i, begin, rows := at.row, at.entry, 0
+		i, begin, rows := at.Row, at.Entry, 0
 		if first := int(ptr[i]); begin == first {
-			rows = pieceOf(ptr, i, c.to.row)
+			rows = pieceOf(ptr, i, c.to.Row)
 		}
 		if rows > 0 {
 			columnPiece(c, i, ptr[i+1:i+rows+1], begin, int(ptr[i+rows]), c.pass.sum != nil)
-			at = place{i + rows, int(ptr[i+rows])}
+			at = division.Place{Row: i + rows, Entry: int(ptr[i+rows])}
 			continue
 		}
 		// A row, or its part in the block, of more entries than a loop takes.
 		s := c.scratch.s[:1]
 		s[0] = 0
-		at = place{i + 1, int(ptr[i+1])}
-		if i == c.to.row {
+		at = division.Place{Row: i + 1, Entry: int(ptr[i+1])}
+		if i == c.to.Row {
 			at = c.to
 		}
 		first := int(ptr[i])
-		whole := begin == first && at.row > i
-		for ; begin < at.entry; begin += sparse.MaxEntries {
-			to := min(begin+sparse.MaxEntries, at.entry)
+		whole := begin == first && at.Row > i
+		for ; begin < at.Entry; begin += sparse.MaxEntries {
+			to := min(begin+sparse.MaxEntries, at.Entry)
 			vectorEntries(c, i, []I{I(to)}, begin, to, s, 1)
 			if !whole {
 				c.parts[partOf(begin, begin == first)] = s[0]
@@ -334,9 +322,9 @@ const fixedEntries = pieceRows / 4
 // the products. The bits are those of rows.
 func fixedColumn[I Index](c *columnBlock[fixed.Q43, I]) {
 	ptr := c.a.Ptr
-	for i := c.from.row; i < c.to.row; {
+	for i := c.from.Row; i < c.to.Row; {
 		begin, end := int(ptr[i]), i+1
-		for ; end < c.to.row && int(ptr[end+1])-begin <= fixedEntries; end++ {
+		for ; end < c.to.Row && int(ptr[end+1])-begin <= fixedEntries; end++ {
 		}
 		n := int(ptr[end]) - begin
 		if n > fixedEntries {

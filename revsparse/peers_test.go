@@ -1,4 +1,4 @@
-package revsparse
+package revsparse_test
 
 import (
 	"math/rand/v2"
@@ -7,6 +7,7 @@ import (
 	"github.com/james-bowman/sparse"
 
 	"revnum/internal/simd/simdtest"
+	"revnum/revsparse"
 )
 
 // BenchmarkPeers times SpGEMM beside the product of github.com/james-bowman/sparse, which finds the
@@ -16,14 +17,14 @@ func BenchmarkPeers(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(8, 2))
 	for _, m := range []struct {
 		name string
-		a    CSR[float64, int32]
+		a    revsparse.CSR[float64, int32]
 	}{
 		{"Laplacian", gridLaplacian[int32](40, 40)},
 		{"random", perRow(rnd, 1000, 10, 0)},
 		{"density 0.1", perRow(rnd, 200, 20, 0)},
 	} {
-		a := CSR[float64, int]{Rows: m.a.Rows, Cols: m.a.Cols, Ptr: ints(m.a.Ptr), Ind: ints(m.a.Ind), Data: m.a.Data}
-		c, err := SpGEMMPattern(a, a)
+		a := revsparse.CSR[float64, int]{Rows: m.a.Rows, Cols: m.a.Cols, Ptr: ints(m.a.Ptr), Ind: ints(m.a.Ind), Data: m.a.Data}
+		c, err := revsparse.SpGEMMPattern(a, a)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -31,15 +32,15 @@ func BenchmarkPeers(b *testing.B) {
 		for _, l := range a.Ind {
 			products += a.Ptr[l+1] - a.Ptr[l]
 		}
-		peer := ToSparse(a)
+		peer := revsparse.ToSparse(a)
 		multiply := func() {
 			var c sparse.CSR
 			c.Mul(peer, peer)
 		}
-		k := SpGEMM[float64, int]{C: c, A: a, B: a, Workers: 1}
+		k := revsparse.SpGEMM[float64, int]{C: c, A: a, B: a, Workers: 1}
 		simdtest.Beside(b, "SpGEMM/"+m.name, products, k.Forward, multiply)
 		both := func() {
-			c, err := SpGEMMPattern(a, a)
+			c, err := revsparse.SpGEMMPattern(a, a)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -50,7 +51,7 @@ func BenchmarkPeers(b *testing.B) {
 		simdtest.Beside(b, "SpGEMM and pattern, sorted/"+m.name, products, both, func() {
 			var c sparse.CSR
 			c.Mul(peer, peer)
-			ViewCSR(&c).Sorted()
+			revsparse.ViewCSR(&c).Sorted()
 		})
 	}
 }

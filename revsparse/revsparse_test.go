@@ -1,10 +1,11 @@
-package revsparse
+package revsparse_test
 
 import (
 	"math/rand/v2"
 
 	"revnum/fixed"
 	"revnum/rev"
+	"revnum/revsparse"
 )
 
 // randomNumber returns a normal number of any type.
@@ -38,8 +39,8 @@ func matrixOf[T rev.Number](rnd *rand.Rand, r, c int) rev.General[T] {
 // random returns a matrix with about the given number of entries in a row, in
 // columns that are not sorted, some of them twice, with empty rows and columns
 // and, if there are rows enough, a dense one.
-func random[T rev.Number, I Index](rnd *rand.Rand, rows, cols, perRow int) CSR[T, I] {
-	a := CSR[T, I]{Rows: rows, Cols: cols, Ptr: make([]I, 1, rows+1), Ind: []I{}}
+func random[T rev.Number, I revsparse.Index](rnd *rand.Rand, rows, cols, perRow int) revsparse.CSR[T, I] {
+	a := revsparse.CSR[T, I]{Rows: rows, Cols: cols, Ptr: make([]I, 1, rows+1), Ind: []I{}}
 	for i := range rows {
 		n := 0
 		switch {

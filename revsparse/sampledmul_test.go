@@ -1,4 +1,4 @@
-package revsparse
+package revsparse_test
 
 import (
 	"errors"
@@ -13,17 +13,18 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revsparse"
 )
 
-func randomSampledMul[T rev.Real, I Index](rnd *rand.Rand, size, inner int) SampledMul[T, I] {
+func randomSampledMul[T rev.Real, I revsparse.Index](rnd *rand.Rand, size, inner int) revsparse.SampledMul[T, I] {
 	s := random[T, I](rnd, size, size+1, 3)
-	return SampledMul[T, I]{S: s, A: matrixOf[T](rnd, s.Rows, inner), B: matrixOf[T](rnd, s.Cols, inner)}
+	return revsparse.SampledMul[T, I]{S: s, A: matrixOf[T](rnd, s.Rows, inner), B: matrixOf[T](rnd, s.Cols, inner)}
 }
 
-func sampledMulSpec[T rev.Real, I Index](inner int) revtest.Spec[SampledMul[T, I]] {
-	return revtest.Spec[SampledMul[T, I]]{
-		Float64: revtest.PassesOf[SampledMul[float64, I]](),
-		New: func(rnd *rand.Rand, size int) SampledMul[T, I] {
+func sampledMulSpec[T rev.Real, I revsparse.Index](inner int) revtest.Spec[revsparse.SampledMul[T, I]] {
+	return revtest.Spec[revsparse.SampledMul[T, I]]{
+		Float64: revtest.PassesOf[revsparse.SampledMul[float64, I]](),
+		New: func(rnd *rand.Rand, size int) revsparse.SampledMul[T, I] {
 			return randomSampledMul[T, I](rnd, size, min(size, inner))
 		},
 		RoundTrip: 16,
@@ -61,8 +62,8 @@ func BenchmarkSampledMul(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(6, 2))
 	const n = 1000
 	for _, inner := range []int{16, 64} {
-		k := SampledMul[float64, int32]{S: perRow(rnd, n, 50, 0), A: matrixOf[float64](rnd, n, inner), B: matrixOf[float64](rnd, n, inner), Workers: 1}
-		g := SampledMul[float64, int32]{
+		k := revsparse.SampledMul[float64, int32]{S: perRow(rnd, n, 50, 0), A: matrixOf[float64](rnd, n, inner), B: matrixOf[float64](rnd, n, inner), Workers: 1}
+		g := revsparse.SampledMul[float64, int32]{
 			S: k.S.With(numbers[float64](rnd, k.S.NNZ())),
 			A: matrixOf[float64](rnd, n, inner), B: matrixOf[float64](rnd, n, inner),
 		}
@@ -86,24 +87,24 @@ func BenchmarkSampledMul(b *testing.B) {
 // gradient would be zero without a word.
 func TestOutputWithoutStructure(t *testing.T) {
 	dense := rev.NewGeneral(2, 2, []float64{1, 2, 3, 4})
-	a := CSR[float64, int]{Rows: 2, Cols: 2, Ptr: []int{0, 1, 2}, Ind: []int{0, 1}, Data: []float64{1, 2}}
-	other := CSR[float64, int]{Rows: 3, Cols: 2, Ptr: []int{0, 1, 2, 2}, Ind: []int{0, 1}}
+	a := revsparse.CSR[float64, int]{Rows: 2, Cols: 2, Ptr: []int{0, 1, 2}, Ind: []int{0, 1}, Data: []float64{1, 2}}
+	other := revsparse.CSR[float64, int]{Rows: 3, Cols: 2, Ptr: []int{0, 1, 2, 2}, Ind: []int{0, 1}}
 	grad := []float64{1, 1}
-	for i, s := range []CSR[float64, int]{{}, {Rows: 2, Cols: 2}, other} {
+	for i, s := range []revsparse.CSR[float64, int]{{}, {Rows: 2, Cols: 2}, other} {
 		for name, pass := range map[string]func(){
-			"SampledMul Forward": func() { SampledMul[float64, int]{S: s, A: dense, B: dense}.Forward() },
+			"SampledMul Forward": func() { revsparse.SampledMul[float64, int]{S: s, A: dense, B: dense}.Forward() },
 			"SampledMul Adjoint": func() {
-				SampledMul[float64, int]{S: s, A: dense, B: dense}.Adjoint(SampledMul[float64, int]{S: a.With(grad), A: rev.NewGeneral[float64](2, 2, nil)})
+				revsparse.SampledMul[float64, int]{S: s, A: dense, B: dense}.Adjoint(revsparse.SampledMul[float64, int]{S: a.With(grad), A: rev.NewGeneral[float64](2, 2, nil)})
 			},
 			"SampledMul Tangent": func() {
-				SampledMul[float64, int]{S: s, A: dense, B: dense}.Tangent(SampledMul[float64, int]{S: a.With(grad), A: rev.NewGeneral[float64](2, 2, nil)})
+				revsparse.SampledMul[float64, int]{S: s, A: dense, B: dense}.Tangent(revsparse.SampledMul[float64, int]{S: a.With(grad), A: rev.NewGeneral[float64](2, 2, nil)})
 			},
-			"SpGEMM Forward": func() { SpGEMM[float64, int]{C: s, A: a, B: a}.Forward() },
+			"SpGEMM Forward": func() { revsparse.SpGEMM[float64, int]{C: s, A: a, B: a}.Forward() },
 			"SpGEMM Adjoint": func() {
-				SpGEMM[float64, int]{C: s, A: a, B: a}.Adjoint(SpGEMM[float64, int]{C: a.With(grad), A: a.With([]float64{0, 0})})
+				revsparse.SpGEMM[float64, int]{C: s, A: a, B: a}.Adjoint(revsparse.SpGEMM[float64, int]{C: a.With(grad), A: a.With([]float64{0, 0})})
 			},
 			"SpGEMM Tangent": func() {
-				SpGEMM[float64, int]{C: s, A: a, B: a}.Tangent(SpGEMM[float64, int]{C: a.With(grad), A: a.With([]float64{0, 0})})
+				revsparse.SpGEMM[float64, int]{C: s, A: a, B: a}.Tangent(revsparse.SpGEMM[float64, int]{C: a.With(grad), A: a.With([]float64{0, 0})})
 			},
 		} {
 			func() {

@@ -1,10 +1,11 @@
-package revsparse
+package revsparse_test
 
 import (
 	"fmt"
 	"testing"
 
 	"revnum/rev"
+	"revnum/revsparse"
 )
 
 // BenchmarkSmall measures what a call costs beside its arithmetic: products of
@@ -18,7 +19,7 @@ func BenchmarkSmall(b *testing.B) {
 				row, col, val = append(row, i), append(col, j), append(val, 1)
 			}
 		}
-		a, err := FromTriplets(n, n, row, col, val)
+		a, err := revsparse.FromTriplets(n, n, row, col, val)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -26,8 +27,8 @@ func BenchmarkSmall(b *testing.B) {
 		ga.Data = make([]float64, len(val))
 		for _, c := range []int{1, 4} {
 			dense := func() rev.General[float64] { return rev.NewGeneral[float64](n, c, nil) }
-			k := Mul[float64, int]{C: dense(), A: a, B: dense(), Workers: 1}
-			g := Mul[float64, int]{C: dense(), A: ga, B: dense()}
+			k := revsparse.Mul[float64, int]{C: dense(), A: a, B: dense(), Workers: 1}
+			g := revsparse.Mul[float64, int]{C: dense(), A: ga, B: dense()}
 			b.Run(fmt.Sprintf("Mul%d/%d/Forward", c, n), func(b *testing.B) {
 				for b.Loop() {
 					k.Forward()

@@ -1,4 +1,4 @@
-package revsparse
+package revsparse_test
 
 import (
 	"errors"
@@ -12,13 +12,14 @@ import (
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revlinalg"
+	"revnum/revsparse"
 )
 
 // wellConditioned returns a matrix for which derivatives can be told from differences.
-func wellConditioned[T rev.Float, I Index](rnd *rand.Rand, n int) CSR[T, I] {
+func wellConditioned[T rev.Float, I revsparse.Index](rnd *rand.Rand, n int) revsparse.CSR[T, I] {
 	a := triMatrix[T, I](rnd, n) // diagonally dominant by rows, mostly
 	order := rnd.Perm(n)
-	b := CSR[T, I]{Rows: n, Cols: n, Ptr: []I{0}}
+	b := revsparse.CSR[T, I]{Rows: n, Cols: n, Ptr: []I{0}}
 	for _, i := range order {
 		b.Ind = append(b.Ind, a.Ind[a.Ptr[i]:a.Ptr[i+1]]...)
 		b.Data = append(b.Data, a.Data[a.Ptr[i]:a.Ptr[i+1]]...)
@@ -27,13 +28,13 @@ func wellConditioned[T rev.Float, I Index](rnd *rand.Rand, n int) CSR[T, I] {
 	return b
 }
 
-func solveSpec[T rev.Float, I Index](cols int, trans bool) revtest.Spec[Solve[T, I]] {
-	spec := revtest.Spec[Solve[T, I]]{
-		New: func(rnd *rand.Rand, n int) Solve[T, I] {
-			return Solve[T, I]{X: matrixOf[T](rnd, n, cols), A: wellConditioned[T, I](rnd, n), B: matrixOf[T](rnd, n, cols), Trans: trans}
+func solveSpec[T rev.Float, I revsparse.Index](cols int, trans bool) revtest.Spec[revsparse.Solve[T, I]] {
+	spec := revtest.Spec[revsparse.Solve[T, I]]{
+		New: func(rnd *rand.Rand, n int) revsparse.Solve[T, I] {
+			return revsparse.Solve[T, I]{X: matrixOf[T](rnd, n, cols), A: wellConditioned[T, I](rnd, n), B: matrixOf[T](rnd, n, cols), Trans: trans}
 		},
 	}
-	spec.Failing = func(rnd *rand.Rand, n int) Solve[T, I] {
+	spec.Failing = func(rnd *rand.Rand, n int) revsparse.Solve[T, I] {
 		k := spec.New(rnd, n+1)
 		clear(k.A.Data[k.A.Ptr[n/2]:k.A.Ptr[n/2+1]])
 		return k
@@ -57,14 +58,14 @@ func TestSolveDense(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(6, 1))
 	for _, trans := range []bool{false, true} {
 		const n = 30
-		a := FromMatrix(toMat(unsymmetric(rnd, n, 3)))
+		a := revsparse.FromMatrix(toMat(unsymmetric(rnd, n, 3)))
 		x, b := mat.NewDense(n, 2, nil), mat.NewDense(n, 2, numbers[float64](rnd, 2*n))
 		gx, gb, ga := mat.NewDense(n, 2, numbers[float64](rnd, 2*n)), mat.NewDense(n, 2, nil), a.With(make([]float64, a.NNZ()))
-		k, g := NewSolve(x, a, b), NewSolve(gx, ga, gb)
+		k, g := revsparse.NewSolve(x, a, b), revsparse.NewSolve(gx, ga, gb)
 		full, fx, fgb, fga := toMat(a), mat.NewDense(n, 2, nil), mat.NewDense(n, 2, nil), mat.NewDense(n, n, nil)
 		var of mat.Matrix = full
 		if trans {
-			k, g = NewSolveTrans(x, a, b), NewSolveTrans(gx, ga, gb)
+			k, g = revsparse.NewSolveTrans(x, a, b), revsparse.NewSolveTrans(gx, ga, gb)
 			of = full.T()
 		}
 		dk, dg := revlinalg.NewSolve(fx, of, b), revlinalg.NewSolve(gx, of, fgb)
@@ -96,7 +97,7 @@ func TestSolveIsOfAllElements(t *testing.T) {
 	for _, elements := range [][]float64{{4, 1, 0, 0, 4, 2, 0, 0, 4}, {4, 0, 0, 1, 4, 0, 3, 2, 4}, {0, 1, 0, 0, 0, 2, 3, 0, 0}} {
 		a := mat.NewDense(3, 3, elements)
 		x, b := mat.NewVecDense(3, nil), mat.NewVecDense(3, []float64{1, 2, 3})
-		if err := NewSolve(x, FromMatrix(a), b).Forward(); err != nil {
+		if err := revsparse.NewSolve(x, revsparse.FromMatrix(a), b).Forward(); err != nil {
 			t.Fatal(err)
 		}
 		var back mat.VecDense
@@ -108,9 +109,9 @@ func TestSolveIsOfAllElements(t *testing.T) {
 
 // Without right-hand sides there is nothing to add to the gradient of A.
 func TestSolveNothing(t *testing.T) {
-	a := FromMatrix(mat.NewDiagDense(2, []float64{2, 4}))
-	operands := func() Solve[float64, int] {
-		return Solve[float64, int]{X: rev.NewGeneral[float64](2, 0, nil), A: a.With(make([]float64, 2)), B: rev.NewGeneral[float64](2, 0, nil)}
+	a := revsparse.FromMatrix(mat.NewDiagDense(2, []float64{2, 4}))
+	operands := func() revsparse.Solve[float64, int] {
+		return revsparse.Solve[float64, int]{X: rev.NewGeneral[float64](2, 0, nil), A: a.With(make([]float64, 2)), B: rev.NewGeneral[float64](2, 0, nil)}
 	}
 	k, g, gt := operands(), operands(), operands()
 	k.A = a
@@ -128,8 +129,8 @@ func BenchmarkSolve(b *testing.B) {
 	a := convection[int](300, 0.4)
 	n := a.Rows
 	rnd := rand.New(rand.NewPCG(6, 2))
-	k := Solve[float64, int]{X: matrixOf[float64](rnd, n, 1), A: a, B: matrixOf[float64](rnd, n, 1)}
-	g := Solve[float64, int]{X: matrixOf[float64](rnd, n, 1), A: a.With(make([]float64, a.NNZ())), B: matrixOf[float64](rnd, n, 1)}
+	k := revsparse.Solve[float64, int]{X: matrixOf[float64](rnd, n, 1), A: a, B: matrixOf[float64](rnd, n, 1)}
+	g := revsparse.Solve[float64, int]{X: matrixOf[float64](rnd, n, 1), A: a.With(make([]float64, a.NNZ())), B: matrixOf[float64](rnd, n, 1)}
 	b.Run("new values", func(b *testing.B) {
 		for b.Loop() {
 			a.Data[0] = -a.Data[0]

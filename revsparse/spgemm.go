@@ -13,6 +13,7 @@ import (
 	"revnum/internal/simd/sparse"
 	"revnum/internal/workspace"
 	"revnum/rev"
+	"revnum/revsparse/internal/division"
 )
 
 // SpGEMM is the kernel
@@ -240,7 +241,7 @@ func (w *spgemmPass[T, I]) target(block, i, to int) []T {
 
 // cut returns the first row of a block.
 func (w *spgemmPass[T, I]) cut(block int) int {
-	return firstRow(block, w.blocks, w.k.A.Rows, w.k.A.Ptr, w.k.C.Ptr)
+	return division.FirstRow(block, w.blocks, w.k.A.Rows, w.k.A.Ptr, w.k.C.Ptr)
 }
 
 // spgemmRows is how many rows a block handles at a time. Their entries stay in a cache

@@ -1,4 +1,4 @@
-package revsparse
+package revsparse_test
 
 import (
 	"fmt"
@@ -13,26 +13,27 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revsparse"
 )
 
-func randomSpGEMM[T rev.Real, I Index](rnd *rand.Rand, size int, whole bool) SpGEMM[T, I] {
+func randomSpGEMM[T rev.Real, I revsparse.Index](rnd *rand.Rand, size int, whole bool) revsparse.SpGEMM[T, I] {
 	a, b := random[T, I](rnd, size, size+1, 2), random[T, I](rnd, size+1, size, 2)
 	c := random[T, I](rnd, size, size, 3).Sorted()
 	// A place that C has twice gets one product, which no dense matrix has.
 	c = unique(c)
 	if whole {
 		var err error
-		if c, err = SpGEMMPattern(a, b); err != nil {
+		if c, err = revsparse.SpGEMMPattern(a, b); err != nil {
 			panic(err)
 		}
 		c.Data = numbers[T](rnd, len(c.Ind))
 	}
-	return SpGEMM[T, I]{C: c, A: a, B: b}
+	return revsparse.SpGEMM[T, I]{C: c, A: a, B: b}
 }
 
 // unique returns the sorted matrix a with the first entry of each place.
-func unique[T any, I Index](a CSR[T, I]) CSR[T, I] {
-	u := CSR[T, I]{Rows: a.Rows, Cols: a.Cols, Ptr: []I{0}, Ind: []I{}, Data: []T{}}
+func unique[T any, I revsparse.Index](a revsparse.CSR[T, I]) revsparse.CSR[T, I] {
+	u := revsparse.CSR[T, I]{Rows: a.Rows, Cols: a.Cols, Ptr: []I{0}, Ind: []I{}, Data: []T{}}
 	for i := range a.Rows {
 		for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
 			if p == a.Ptr[i] || a.Ind[p] != a.Ind[p-1] {
@@ -44,10 +45,10 @@ func unique[T any, I Index](a CSR[T, I]) CSR[T, I] {
 	return u
 }
 
-func spgemmSpec[T rev.Real, I Index](whole bool) revtest.Spec[SpGEMM[T, I]] {
-	return revtest.Spec[SpGEMM[T, I]]{
-		Float64:   revtest.PassesOf[SpGEMM[float64, I]](),
-		New:       func(rnd *rand.Rand, size int) SpGEMM[T, I] { return randomSpGEMM[T, I](rnd, size, whole) },
+func spgemmSpec[T rev.Real, I revsparse.Index](whole bool) revtest.Spec[revsparse.SpGEMM[T, I]] {
+	return revtest.Spec[revsparse.SpGEMM[T, I]]{
+		Float64:   revtest.PassesOf[revsparse.SpGEMM[float64, I]](),
+		New:       func(rnd *rand.Rand, size int) revsparse.SpGEMM[T, I] { return randomSpGEMM[T, I](rnd, size, whole) },
 		Large:     3000,
 		RoundTrip: 16,
 		Masked:    []string{"A", "B"}, // entries that meet none
@@ -99,15 +100,15 @@ func TestSpGEMMValue(t *testing.T) {
 // two entries of a place has the product and the cotangent.
 func TestSpGEMMLeftOut(t *testing.T) {
 	inf := math.Inf(1)
-	a, _ := NewCSR(2, 2, []int32{0, 2, 3}, []int32{0, 1, 1}, []float64{1, inf, 2})
-	b, _ := NewCSR(2, 3, []int32{0, 2, 4}, []int32{0, 1, 1, 2}, []float64{3, inf, 5, 7})
-	c, _ := NewCSR(2, 3, []int32{0, 2, 3}, []int32{0, 0, 2}, []float64{0, 0, 0})
-	k := SpGEMM[float64, int32]{C: c, A: a, B: b}
+	a, _ := revsparse.NewCSR(2, 2, []int32{0, 2, 3}, []int32{0, 1, 1}, []float64{1, inf, 2})
+	b, _ := revsparse.NewCSR(2, 3, []int32{0, 2, 4}, []int32{0, 1, 1, 2}, []float64{3, inf, 5, 7})
+	c, _ := revsparse.NewCSR(2, 3, []int32{0, 2, 3}, []int32{0, 0, 2}, []float64{0, 0, 0})
+	k := revsparse.SpGEMM[float64, int32]{C: c, A: a, B: b}
 	k.Forward()
 	if want := []float64{0, 3, 14}; !slices.Equal(c.Data, want) {
 		t.Errorf("product %v, want %v", c.Data, want)
 	}
-	g := SpGEMM[float64, int32]{C: c.With([]float64{10, 1, 100}), A: a.With(make([]float64, 3)), B: b.With(make([]float64, 4))}
+	g := revsparse.SpGEMM[float64, int32]{C: c.With([]float64{10, 1, 100}), A: a.With(make([]float64, 3)), B: b.With(make([]float64, 4))}
 	k.Adjoint(g)
 	if want := []float64{3, 0, 700}; !slices.Equal(g.A.Data, want) {
 		t.Errorf("gradient of A %v, want %v", g.A.Data, want)
@@ -120,9 +121,9 @@ func TestSpGEMMLeftOut(t *testing.T) {
 // Fixed point, which has no vector code, gives the product to the last of two entries, too.
 func TestSpGEMMTwice(t *testing.T) {
 	one := fixed.Of[fixed.Q43](1)
-	a, _ := NewCSR(1, 1, []int{0, 1}, []int{0}, []fixed.Q43{3 * one})
-	c, _ := NewCSR(1, 1, []int{0, 2}, []int{0, 0}, []fixed.Q43{0, 0})
-	SpGEMM[fixed.Q43, int]{C: c, A: a, B: a}.Forward()
+	a, _ := revsparse.NewCSR(1, 1, []int{0, 1}, []int{0}, []fixed.Q43{3 * one})
+	c, _ := revsparse.NewCSR(1, 1, []int{0, 2}, []int{0, 0}, []fixed.Q43{0, 0})
+	revsparse.SpGEMM[fixed.Q43, int]{C: c, A: a, B: a}.Forward()
 	if want := []fixed.Q43{0, 9 * one}; !slices.Equal(c.Data, want) {
 		t.Errorf("product %v, want %v", c.Data, want)
 	}
@@ -134,11 +135,11 @@ func TestSpGEMMLongRow(t *testing.T) {
 	full := perRow(rnd, 200, 200, 200)
 	first := full
 	first.Rows, first.Ptr, first.Ind, first.Data = 2, []int32{0, 200, 400}, full.Ind[:400], full.Data[:400]
-	c, err := SpGEMMPattern(first, full)
+	c, err := revsparse.SpGEMMPattern(first, full)
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := SpGEMM[float64, int32]{C: c, A: first, B: full}
+	long := revsparse.SpGEMM[float64, int32]{C: c, A: first, B: full}
 	long.Forward()
 	var want mat.Dense
 	want.Mul(toMat(first), toMat(full))
@@ -151,13 +152,13 @@ func TestSpGEMMLongRow(t *testing.T) {
 func TestSpGEMMBanded(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(8, 4))
 	a := perRow(rnd, 10_000, 5, 5)
-	c, err := SpGEMMPattern(a, a)
+	c, err := revsparse.SpGEMMPattern(a, a)
 	if err != nil {
 		t.Fatal(err)
 	}
 	gc := c.With(numbers[float64](rnd, c.NNZ()))
 	want := a.With(make([]float64, a.NNZ()))
-	SpGEMM[float64, int32]{C: want, A: a.Transpose(), B: gc}.Forward()
+	revsparse.SpGEMM[float64, int32]{C: want, A: a.Transpose(), B: gc}.Forward()
 	// All entries of the same place have the gradient of the last.
 	for i := range a.Rows {
 		for p := a.Ptr[i+1] - 2; p >= a.Ptr[i]; p-- {
@@ -168,7 +169,7 @@ func TestSpGEMMBanded(t *testing.T) {
 	}
 	for _, workers := range []int{1, 7} {
 		gb := a.With(make([]float64, a.NNZ()))
-		SpGEMM[float64, int32]{C: c, A: a, B: a, Workers: workers}.Adjoint(SpGEMM[float64, int32]{C: gc, B: gb})
+		revsparse.SpGEMM[float64, int32]{C: c, A: a, B: a, Workers: workers}.Adjoint(revsparse.SpGEMM[float64, int32]{C: gc, B: gb})
 		for p, x := range gb.Data {
 			if math.Abs(x-want.Data[p]) > 1e-12 {
 				t.Fatalf("%d workers: the gradient of entry %d is %v, want %v", workers, p, x, want.Data[p])
@@ -184,16 +185,16 @@ func TestSpGEMMIndexOutOfRange(t *testing.T) {
 	for _, of := range []string{"A", "B", "C"} {
 		for _, bad := range []int{3, -1} {
 			for asked := 1; asked < 4; asked++ {
-				long.Adjoint(SpGEMM[float64, int]{C: long.C.With(make([]float64, long.C.NNZ())), A: long.A.With(make([]float64, long.A.NNZ()))})
-				unit := func(name string) CSR[float64, int] {
-					a := CSR[float64, int]{Rows: 3, Cols: 3, Ptr: []int{0, 1, 2, 3}, Ind: []int{0, 1, 2}, Data: []float64{1, 1, 1}}
+				long.Adjoint(revsparse.SpGEMM[float64, int]{C: long.C.With(make([]float64, long.C.NNZ())), A: long.A.With(make([]float64, long.A.NNZ()))})
+				unit := func(name string) revsparse.CSR[float64, int] {
+					a := revsparse.CSR[float64, int]{Rows: 3, Cols: 3, Ptr: []int{0, 1, 2, 3}, Ind: []int{0, 1, 2}, Data: []float64{1, 1, 1}}
 					if name == of {
 						a.Ind[1] = bad
 					}
 					return a
 				}
-				k := SpGEMM[float64, int]{C: unit("C"), A: unit("A"), B: unit("B")}
-				g := SpGEMM[float64, int]{C: unit("C"), A: unit("A"), B: unit("B")}
+				k := revsparse.SpGEMM[float64, int]{C: unit("C"), A: unit("A"), B: unit("B")}
+				g := revsparse.SpGEMM[float64, int]{C: unit("C"), A: unit("A"), B: unit("B")}
 				if asked&1 == 0 {
 					k.C.Data = nil
 				}
@@ -218,13 +219,13 @@ func BenchmarkSpGEMM(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(8, 2))
 	for _, m := range []struct {
 		name string
-		a    CSR[float64, int32]
+		a    revsparse.CSR[float64, int32]
 	}{
 		{"Laplacian", gridLaplacian[int32](300, 300)},
 		{"random", perRow(rnd, 20_000, 10, 0)},
 		{"density 0.05", perRow(rnd, 1000, 50, 0)},
 	} {
-		c, err := SpGEMMPattern(m.a, m.a)
+		c, err := revsparse.SpGEMMPattern(m.a, m.a)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -232,8 +233,8 @@ func BenchmarkSpGEMM(b *testing.B) {
 		for _, l := range m.a.Ind {
 			flops += 2 * int(m.a.Ptr[l+1]-m.a.Ptr[l])
 		}
-		k := SpGEMM[float64, int32]{C: c, A: m.a, B: m.a, Workers: 1}
-		g := SpGEMM[float64, int32]{
+		k := revsparse.SpGEMM[float64, int32]{C: c, A: m.a, B: m.a, Workers: 1}
+		g := revsparse.SpGEMM[float64, int32]{
 			C: c.With(numbers[float64](rnd, c.NNZ())),
 			A: m.a.With(make([]float64, m.a.NNZ())), B: m.a.With(make([]float64, m.a.NNZ())),
 		}

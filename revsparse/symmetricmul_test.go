@@ -1,4 +1,4 @@
-package revsparse
+package revsparse_test
 
 import (
 	"fmt"
@@ -13,11 +13,12 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revsparse"
 )
 
 // triangle returns the entries of a below the diagonal and on it.
-func triangle[T any, I Index](a CSR[T, I]) CSR[T, I] {
-	t := CSR[T, I]{Rows: a.Rows, Cols: a.Cols, Ptr: []I{0}, Ind: []I{}, Data: []T{}}
+func triangle[T any, I revsparse.Index](a revsparse.CSR[T, I]) revsparse.CSR[T, I] {
+	t := revsparse.CSR[T, I]{Rows: a.Rows, Cols: a.Cols, Ptr: []I{0}, Ind: []I{}, Data: []T{}}
 	for i := range a.Rows {
 		for p := a.Ptr[i]; p < a.Ptr[i+1]; p++ {
 			if int(a.Ind[p]) <= i {
@@ -29,9 +30,9 @@ func triangle[T any, I Index](a CSR[T, I]) CSR[T, I] {
 	return t
 }
 
-func randomSymmetricMul[T rev.Real, I Index](rnd *rand.Rand, size, cols int, alpha bool) SymmetricMul[T, I] {
+func randomSymmetricMul[T rev.Real, I revsparse.Index](rnd *rand.Rand, size, cols int, alpha bool) revsparse.SymmetricMul[T, I] {
 	a := triangle(random[T, I](rnd, size, size, 5))
-	k := SymmetricMul[T, I]{C: matrixOf[T](rnd, size, cols), A: a, B: matrixOf[T](rnd, size, cols)}
+	k := revsparse.SymmetricMul[T, I]{C: matrixOf[T](rnd, size, cols), A: a, B: matrixOf[T](rnd, size, cols)}
 	if alpha {
 		x := randomNumber[T](rnd)
 		k.Alpha = &x
@@ -39,10 +40,10 @@ func randomSymmetricMul[T rev.Real, I Index](rnd *rand.Rand, size, cols int, alp
 	return k
 }
 
-func symmetricMulSpec[T rev.Real, I Index](cols int) revtest.Spec[SymmetricMul[T, I]] {
-	return revtest.Spec[SymmetricMul[T, I]]{
-		Float64: revtest.PassesOf[SymmetricMul[float64, I]](),
-		New: func(rnd *rand.Rand, size int) SymmetricMul[T, I] {
+func symmetricMulSpec[T rev.Real, I revsparse.Index](cols int) revtest.Spec[revsparse.SymmetricMul[T, I]] {
+	return revtest.Spec[revsparse.SymmetricMul[T, I]]{
+		Float64: revtest.PassesOf[revsparse.SymmetricMul[float64, I]](),
+		New: func(rnd *rand.Rand, size int) revsparse.SymmetricMul[T, I] {
 			return randomSymmetricMul[T, I](rnd, size, min(size, cols), cols == 1)
 		},
 		Large:     12000, // several blocks of rows and of columns
@@ -95,11 +96,11 @@ func TestSymmetricMulBlocks(t *testing.T) {
 		}
 	}
 	b, want := matrixOf[float64](rnd, n, 1), rev.NewGeneral[float64](n, 1, nil)
-	Mul[float64, int32]{C: want, A: full, B: b}.Forward()
+	revsparse.Mul[float64, int32]{C: want, A: full, B: b}.Forward()
 	var first []float64
 	for _, workers := range []int{1, 2, 7} {
 		c := rev.NewGeneral[float64](n, 1, nil)
-		SymmetricMul[float64, int32]{C: c, A: triangle(full), B: b, Workers: workers}.Forward()
+		revsparse.SymmetricMul[float64, int32]{C: c, A: triangle(full), B: b, Workers: workers}.Forward()
 		for i, x := range c.Data {
 			if d := math.Abs(x - want.Data[i]); d > 1e-9 {
 				t.Fatalf("%d workers: element %d is %v, want %v", workers, i, x, want.Data[i])
@@ -118,7 +119,7 @@ func BenchmarkSymmetricMul(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(7, 3))
 	for _, m := range []struct {
 		name string
-		a    CSR[float64, int32]
+		a    revsparse.CSR[float64, int32]
 	}{
 		{"Laplacian", triangle(gridLaplacian[int32](1000, 1000))},
 		{"banded", triangle(perRow(rnd, 1e6, 20, 20))},
@@ -127,8 +128,8 @@ func BenchmarkSymmetricMul(b *testing.B) {
 		n := m.a.Rows
 		bytes := m.a.NNZ()*12 + n*(4+3*8)
 		for _, workers := range []int{1, 2} {
-			k := SymmetricMul[float64, int32]{C: matrixOf[float64](rnd, n, 1), A: m.a, B: matrixOf[float64](rnd, n, 1), Workers: workers}
-			g := SymmetricMul[float64, int32]{C: matrixOf[float64](rnd, n, 1), A: m.a.With(make([]float64, m.a.NNZ())), B: matrixOf[float64](rnd, n, 1)}
+			k := revsparse.SymmetricMul[float64, int32]{C: matrixOf[float64](rnd, n, 1), A: m.a, B: matrixOf[float64](rnd, n, 1), Workers: workers}
+			g := revsparse.SymmetricMul[float64, int32]{C: matrixOf[float64](rnd, n, 1), A: m.a.With(make([]float64, m.a.NNZ())), B: matrixOf[float64](rnd, n, 1)}
 			b.Run(fmt.Sprintf("%s/Forward/workers=%d", m.name, workers), func(b *testing.B) {
 				for b.Loop() {
 					k.Forward()

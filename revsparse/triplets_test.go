@@ -1,4 +1,4 @@
-package revsparse
+package revsparse_test
 
 import (
 	"math"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/revsparse"
 )
 
 func TestFromTriplets(t *testing.T) {
@@ -23,14 +25,14 @@ func TestFromTriplets(t *testing.T) {
 			row, col, val = append(row, int32(i)), append(col, int32(j)), append(val, v)
 		}
 		r, c, v := slices.Clone(row), slices.Clone(col), slices.Clone(val)
-		a, err := FromTriplets(rows, cols, row, col, val)
+		a, err := revsparse.FromTriplets(rows, cols, row, col, val)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(row, r) || !slices.Equal(col, c) || !slices.Equal(val, v) {
 			t.Errorf("n=%d: the triplets have changed", n)
 		}
-		if _, err := NewCSR(a.Rows, a.Cols, a.Ptr, a.Ind, a.Data); err != nil {
+		if _, err := revsparse.NewCSR(a.Rows, a.Cols, a.Ptr, a.Ind, a.Data); err != nil {
 			t.Errorf("n=%d: %v", n, err)
 		}
 		for i := range rows {
@@ -49,11 +51,11 @@ func TestFromTriplets(t *testing.T) {
 	}
 
 	// Values of one place are summed in their order, and a sum of zero stays.
-	a, err := FromTriplets(1, 2, []int{0, 0, 0, 0}, []int{1, 1, 0, 1}, []float64{1e300, -1e300, 5, 1})
+	a, err := revsparse.FromTriplets(1, 2, []int{0, 0, 0, 0}, []int{1, 1, 0, 1}, []float64{1e300, -1e300, 5, 1})
 	if err != nil || !slices.Equal(a.Data, []float64{5, 1}) {
 		t.Errorf("%v, %v", a.Data, err)
 	}
-	a, err = FromTriplets(1, 1, []int{0, 0}, []int{0, 0}, []float64{1, -1})
+	a, err = revsparse.FromTriplets(1, 1, []int{0, 0}, []int{0, 0}, []float64{1, -1})
 	if err != nil || !slices.Equal(a.Data, []float64{0}) {
 		t.Errorf("%v, %v", a.Data, err)
 	}
@@ -78,7 +80,7 @@ func TestFromTripletsErrors(t *testing.T) {
 		if test.cols == math.MaxInt && math.MaxInt == math.MaxInt32 {
 			continue // nothing is too much for int32
 		}
-		_, err := FromTriplets(test.rows, test.cols, test.row, test.col, val[:min(2, max(len(test.row), len(test.col)))])
+		_, err := revsparse.FromTriplets(test.rows, test.cols, test.row, test.col, val[:min(2, max(len(test.row), len(test.col)))])
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%d×%d, %v, %v: error %v, want %q", test.rows, test.cols, test.row, test.col, err, test.want)
 		}
@@ -92,12 +94,12 @@ func TestFromMatrix(t *testing.T) {
 		mat.NewSymDense(2, []float64{1, 2, 2, 0}), mat.NewDiagDense(2, []float64{4, 5}),
 		mat.NewSymBandDense(3, 1, []float64{1, 2, 3, 4, 5, -1}), mat.NewBandDense(3, 2, 1, 0, []float64{-1, 1, 2, 3, 4, -1}),
 	} {
-		a := FromMatrix(m)
+		a := revsparse.FromMatrix(m)
 		rows, cols := m.Dims()
 		if a.Rows != rows || a.Cols != cols || !a.IsSorted() || slices.Contains(a.Data, 0) {
 			t.Errorf("%T: %v", m, a)
 		}
-		d := Dense(a)
+		d := revsparse.Dense(a)
 		for i := range rows {
 			for j := range cols {
 				if got, want := d.Data[i*d.Stride+j], m.At(i, j); math.Float64bits(got) != math.Float64bits(want) {

@@ -1,4 +1,4 @@
-package revsparse
+package revsparse_test
 
 import (
 	"errors"
@@ -12,13 +12,14 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revsparse"
 )
 
 // triMatrix returns a random n×n matrix with entries on both sides of the
 // diagonal, unsorted, some of them twice, and a diagonal that keeps both triangles
 // well conditioned.
-func triMatrix[T rev.Float, I Index](rnd *rand.Rand, n int) CSR[T, I] {
-	a := CSR[T, I]{Rows: n, Cols: n, Ptr: []I{0}}
+func triMatrix[T rev.Float, I revsparse.Index](rnd *rand.Rand, n int) revsparse.CSR[T, I] {
+	a := revsparse.CSR[T, I]{Rows: n, Cols: n, Ptr: []I{0}}
 	for i := range n {
 		place := rnd.IntN(4)
 		for range 3 {
@@ -45,10 +46,10 @@ func randomVector[T rev.Float](rnd *rand.Rand, n int) rev.Vector[T] {
 	return rev.ViewSlice(x)
 }
 
-func triSpec[T rev.Float, I Index](upper, trans, unit bool) revtest.Spec[TriSolve[T, I]] {
-	spec := revtest.Spec[TriSolve[T, I]]{
-		New: func(rnd *rand.Rand, n int) TriSolve[T, I] {
-			return TriSolve[T, I]{
+func triSpec[T rev.Float, I revsparse.Index](upper, trans, unit bool) revtest.Spec[revsparse.TriSolve[T, I]] {
+	spec := revtest.Spec[revsparse.TriSolve[T, I]]{
+		New: func(rnd *rand.Rand, n int) revsparse.TriSolve[T, I] {
+			return revsparse.TriSolve[T, I]{
 				X: randomVector[T](rnd, n), A: triMatrix[T, I](rnd, n), B: randomVector[T](rnd, n),
 				Upper: upper, Trans: trans, Unit: unit,
 			}
@@ -56,7 +57,7 @@ func triSpec[T rev.Float, I Index](upper, trans, unit bool) revtest.Spec[TriSolv
 		Masked: []string{"A"}, // what is on the other side
 	}
 	if !unit {
-		spec.Failing = func(rnd *rand.Rand, n int) TriSolve[T, I] {
+		spec.Failing = func(rnd *rand.Rand, n int) revsparse.TriSolve[T, I] {
 			k := spec.New(rnd, n+1)
 			for p := k.A.Ptr[n/2]; p < k.A.Ptr[n/2+1]; p++ {
 				k.A.Data[p] = 0
@@ -86,7 +87,7 @@ func TestTriSolveDense(t *testing.T) {
 		for _, upper := range []bool{false, true} {
 			a := triMatrix[float64, int](rnd, n)
 			b, x := randomVector[float64](rnd, n), make([]float64, n)
-			d := mat.NewDense(n, n, Dense(a).Data)
+			d := mat.NewDense(n, n, revsparse.Dense(a).Data)
 			for i := range n {
 				for j := range n {
 					if upper && j < i || !upper && j > i {
@@ -102,7 +103,7 @@ func TestTriSolveDense(t *testing.T) {
 			if err := want.SolveVec(op, mat.NewVecDense(n, b.Data)); err != nil {
 				t.Fatal(err)
 			}
-			if err := (TriSolve[float64, int]{X: rev.ViewSlice(x), A: a, B: b, Upper: upper, Trans: trans}).Forward(); err != nil {
+			if err := (revsparse.TriSolve[float64, int]{X: rev.ViewSlice(x), A: a, B: b, Upper: upper, Trans: trans}).Forward(); err != nil {
 				t.Fatal(err)
 			}
 			for i, v := range x {
@@ -117,11 +118,11 @@ func TestTriSolveDense(t *testing.T) {
 // A row without a diagonal, and one whose entries there cancel.
 func TestTriSolveSingular(t *testing.T) {
 	x, b := make([]float64, 3), []float64{1, 2, 3}
-	for _, a := range []CSR[float64, int]{
+	for _, a := range []revsparse.CSR[float64, int]{
 		{Rows: 3, Cols: 3, Ptr: []int{0, 1, 2, 3}, Ind: []int{0, 0, 2}, Data: []float64{1, 2, 3}},
 		{Rows: 3, Cols: 3, Ptr: []int{0, 1, 3, 4}, Ind: []int{0, 1, 1, 2}, Data: []float64{1, 2, -2, 3}},
 	} {
-		k := TriSolve[float64, int]{X: rev.ViewSlice(x), A: a, B: rev.ViewSlice(b)}
+		k := revsparse.TriSolve[float64, int]{X: rev.ViewSlice(x), A: a, B: rev.ViewSlice(b)}
 		var singular *rev.SingularError
 		if err := k.Forward(); !errors.As(err, &singular) || singular.Index != 1 {
 			t.Errorf("error %v, want that of row 1", err)
@@ -140,8 +141,8 @@ func BenchmarkTriSolve(b *testing.B) {
 	for i := range n {
 		a.Ind[i*entries], a.Data[i*entries] = int32(i), 20
 	}
-	k := TriSolve[float64, int32]{X: randomVector[float64](rnd, n), A: a, B: randomVector[float64](rnd, n)}
-	g := TriSolve[float64, int32]{X: randomVector[float64](rnd, n), A: a.With(make([]float64, a.NNZ())), B: randomVector[float64](rnd, n)}
+	k := revsparse.TriSolve[float64, int32]{X: randomVector[float64](rnd, n), A: a, B: randomVector[float64](rnd, n)}
+	g := revsparse.TriSolve[float64, int32]{X: randomVector[float64](rnd, n), A: a.With(make([]float64, a.NNZ())), B: randomVector[float64](rnd, n)}
 	for _, r := range []struct {
 		name  string
 		call  func() error
