@@ -1,4 +1,4 @@
-package revlog
+package revlog_test
 
 import (
 	"math"
@@ -12,6 +12,7 @@ import (
 	"revnum/internal/logstep/logtest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlog"
 )
 
 func TestDot(t *testing.T) {
@@ -19,11 +20,11 @@ func TestDot(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, dotSpec[float32]()) })
 }
 
-func dotSpec[T rev.Float]() revtest.Spec[Dot[T]] {
-	return revtest.Spec[Dot[T]]{
-		New: func(rnd *rand.Rand, size int) Dot[T] {
+func dotSpec[T rev.Float]() revtest.Spec[revlog.Dot[T]] {
+	return revtest.Spec[revlog.Dot[T]]{
+		New: func(rnd *rand.Rand, size int) revlog.Dot[T] {
 			out := logOutput[T](rnd, size)
-			return Dot[T]{
+			return revlog.Dot[T]{
 				Out: &out,
 				X:   rev.ViewSlice(randomLogs[T](rnd, size, 0.7)),
 				Y:   rev.ViewSlice(randomLogs[T](rnd, size, 0.7)),
@@ -57,7 +58,7 @@ func TestDotBound(t *testing.T) {
 			terms[i] = logtest.Exact(x[i], y[i])
 		}
 		out := math.Inf(-1)
-		Dot[float64]{Out: &out, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}.Forward()
+		revlog.Dot[float64]{Out: &out, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}.Forward()
 		m, rest := logtest.Sum(terms)
 		bound := (float64(n) + 4 + 3*math.Abs(out) + math.Log(float64(n))) * 0x1p-53
 		if e := logtest.Error(out, m, rest); !(math.Abs(e) <= bound+0x1p-51) {
@@ -85,12 +86,12 @@ func TestDotValues(t *testing.T) {
 	} {
 		out, gout := test.out, 1.0
 		gx := make([]float64, len(test.x))
-		k := Dot[float64]{Out: &out, X: rev.ViewSlice(test.x), Y: rev.ViewSlice(test.y)}
+		k := revlog.Dot[float64]{Out: &out, X: rev.ViewSlice(test.x), Y: rev.ViewSlice(test.y)}
 		k.Forward()
 		if !kerneltest.Near(out, test.want, 1e-15) {
 			t.Errorf("%v, %v: got %v, want %v", test.x, test.y, out, test.want)
 		}
-		k.Adjoint(Dot[float64]{Out: &gout, X: rev.ViewSlice(gx)})
+		k.Adjoint(revlog.Dot[float64]{Out: &gout, X: rev.ViewSlice(gx)})
 		for i, want := range test.gx {
 			if !kerneltest.Near(gx[i], want, 1e-15) {
 				t.Errorf("%v, %v: gradient %v, want %v", test.x, test.y, gx, test.gx)
@@ -105,7 +106,7 @@ func BenchmarkDot(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(3, 2))
 	x, y := mat.NewVecDense(n, randomLogs[float64](rnd, n, 3)), mat.NewVecDense(n, randomLogs[float64](rnd, n, 3))
 	out := math.Inf(-1)
-	k := NewDot(&out, x, y)
+	k := revlog.NewDot(&out, x, y)
 	for b.Loop() {
 		k.Forward()
 	}

@@ -1,4 +1,4 @@
-package revlog
+package revlog_test
 
 import (
 	"fmt"
@@ -15,12 +15,13 @@ import (
 	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlog"
 	"revnum/ulog"
 )
 
-func matMulSpec[T rev.Float](spread float64) revtest.Spec[MatMul[T]] {
-	return revtest.Spec[MatMul[T]]{
-		New: func(rnd *rand.Rand, size int) MatMul[T] {
+func matMulSpec[T rev.Float](spread float64) revtest.Spec[revlog.MatMul[T]] {
+	return revtest.Spec[revlog.MatMul[T]]{
+		New: func(rnd *rand.Rand, size int) revlog.MatMul[T] {
 			if size == 0 {
 				return randomMatMul[T](rnd, 0, 0, 0, spread)
 			}
@@ -33,8 +34,8 @@ func matMulSpec[T rev.Float](spread float64) revtest.Spec[MatMul[T]] {
 // randomMatMul returns a problem in which term r is near spread·(r - l/2) in A and
 // minus that in B, so that the products of e^A and e^B are tiny and their logs are
 // not.
-func randomMatMul[T rev.Float](rnd *rand.Rand, m, l, n int, spread float64) MatMul[T] {
-	k := MatMul[T]{
+func randomMatMul[T rev.Float](rnd *rand.Rand, m, l, n int, spread float64) revlog.MatMul[T] {
+	k := revlog.MatMul[T]{
 		C: rev.NewGeneral(m, n, randomLogs[T](rnd, m*n, 0.5)),
 		A: rev.NewGeneral(m, l, randomLogs[T](rnd, m*l, 0.5)),
 		B: rev.NewGeneral(l, n, randomLogs[T](rnd, l*n, 0.5)),
@@ -78,7 +79,7 @@ func TestMatMulBlocks(t *testing.T) {
 	const terms = 20
 	for _, spread := range []float64{0, 30} {
 		spec := matMulSpec[float64](spread)
-		spec.New = func(rnd *rand.Rand, _ int) MatMul[float64] {
+		spec.New = func(rnd *rand.Rand, _ int) revlog.MatMul[float64] {
 			return randomMatMul[float64](rnd, blockRows+2, terms, blockCols+2, spread)
 		}
 		spec.Sizes = []int{1}
@@ -171,7 +172,7 @@ func testMatMulBound[T rev.Float](t *testing.T, half float64) {
 		for i := range c {
 			c[i] = T(math.Inf(-1))
 		}
-		MatMul[T]{C: rev.NewGeneral(m, n, c), A: rev.NewGeneral(m, l, a), B: rev.NewGeneral(l, n, b)}.Forward()
+		revlog.MatMul[T]{C: rev.NewGeneral(m, n, c), A: rev.NewGeneral(m, l, a), B: rev.NewGeneral(l, n, b)}.Forward()
 		for i := range m {
 			for j := range n {
 				var terms []*big.Float
@@ -225,13 +226,13 @@ func testMatMulShares[T rev.Float](t *testing.T, eps float64) {
 		l := 1 + rnd.IntN(40)
 		a, b := matMulCase(rnd, trial%matMulCases, 1, l, 1)
 		c, gc, ga := []T{T(math.Inf(-1))}, []T{1}, make([]T, l)
-		k := MatMul[T]{C: rev.NewGeneral(1, 1, c), A: rev.NewGeneral(1, l, rounded[T](a)), B: rev.NewGeneral(l, 1, rounded[T](b))}
+		k := revlog.MatMul[T]{C: rev.NewGeneral(1, 1, c), A: rev.NewGeneral(1, l, rounded[T](a)), B: rev.NewGeneral(l, 1, rounded[T](b))}
 		k.Forward()
 		want := 1.0
 		if logstep.IsZero(c[0]) {
 			want = 0
 		}
-		k.Adjoint(MatMul[T]{C: rev.NewGeneral(1, 1, gc), A: rev.NewGeneral(1, l, ga)})
+		k.Adjoint(revlog.MatMul[T]{C: rev.NewGeneral(1, 1, gc), A: rev.NewGeneral(1, l, ga)})
 		sum := 0.0
 		for _, w := range ga {
 			sum += float64(w)
@@ -303,7 +304,7 @@ func TestMatMulAgainstPlain(t *testing.T) {
 		before := append([]float64(nil), c...)
 		plainMatMul(m, l, n, wantC, a, b, wantGC, wantGA, wantGB)
 
-		k := MatMul[float64]{C: rev.NewGeneral(m, n, c), A: rev.NewGeneral(m, l, a), B: rev.NewGeneral(l, n, b)}
+		k := revlog.MatMul[float64]{C: rev.NewGeneral(m, n, c), A: rev.NewGeneral(m, l, a), B: rev.NewGeneral(l, n, b)}
 		check := func(what string, got, want []float64) {
 			t.Helper()
 			for i := range got {
@@ -314,11 +315,11 @@ func TestMatMulAgainstPlain(t *testing.T) {
 		}
 		k.Forward()
 		check("C", c, wantC)
-		k.Adjoint(MatMul[float64]{C: rev.NewGeneral(m, n, gc), A: rev.NewGeneral(m, l, ga), B: rev.NewGeneral(l, n, gb)})
+		k.Adjoint(revlog.MatMul[float64]{C: rev.NewGeneral(m, n, gc), A: rev.NewGeneral(m, l, ga), B: rev.NewGeneral(l, n, gb)})
 		check("gradient of A", ga, wantGA)
 		check("gradient of B", gb, wantGB)
 		for i := range c {
-			if logstep.IsZero(before[i]) && !logstep.IsZero(c[i]) && isFinite(wantC[i]) {
+			if logstep.IsZero(before[i]) && !logstep.IsZero(c[i]) && wantC[i]-wantC[i] == 0 {
 				t.Fatalf("trial %d: zero restored as %v", trial, c[i])
 			}
 		}
@@ -330,15 +331,17 @@ func TestMatMulAgainstPlain(t *testing.T) {
 func TestMatMulZeroTerms(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 5))
 	const m, n, l = 3, 4, 6
-	type operands struct{ k, g, t, gt MatMul[float64] }
+	type operands struct{ k, g, t, gt revlog.MatMul[float64] }
 	for _, spread := range []float64{1, 500} {
 		random := func(r, c int) rev.General[float64] {
 			return rev.NewGeneral(r, c, randomLogs[float64](rnd, r*c, spread))
 		}
-		draw := func() MatMul[float64] { return MatMul[float64]{C: random(m, n), A: random(m, l), B: random(l, n)} }
+		draw := func() revlog.MatMul[float64] {
+			return revlog.MatMul[float64]{C: random(m, n), A: random(m, l), B: random(l, n)}
+		}
 		few := operands{draw(), draw(), draw(), draw()}
 		// The same and as many terms of zero, which come first.
-		more := func(k MatMul[float64], zero float64) MatMul[float64] {
+		more := func(k revlog.MatMul[float64], zero float64) revlog.MatMul[float64] {
 			a, b := random(m, 2*l), random(2*l, n)
 			c := rev.NewGeneral(m, n, append([]float64(nil), k.C.Data...))
 			for i := range m {
@@ -352,11 +355,11 @@ func TestMatMulZeroTerms(t *testing.T) {
 					}
 				}
 			}
-			return MatMul[float64]{C: c, A: a, B: b}
+			return revlog.MatMul[float64]{C: c, A: a, B: b}
 		}
 		many := operands{more(few.k, math.Inf(-1)), more(few.g, 0), more(few.t, 0), more(few.gt, 0)}
 		gA := append([]float64(nil), many.gt.A.Data...)
-		same := func(what string, x, y MatMul[float64]) {
+		same := func(what string, x, y revlog.MatMul[float64]) {
 			for i := range m {
 				for r := range l {
 					if v, w := x.A.Row(i)[r], y.A.Row(i)[l+r]; !kerneltest.Near(v, w, 1e-9) {
@@ -400,7 +403,7 @@ func TestMatMulZeroTerms(t *testing.T) {
 				t.Errorf("spread %v: zeros change C[%d] from %v to %v", spread, i, c[i], v)
 			}
 		}
-		for _, x := range []MatMul[float64]{few.g, few.t, few.gt} {
+		for _, x := range []revlog.MatMul[float64]{few.g, few.t, few.gt} {
 			for _, v := range append(append([]float64(nil), x.A.Data...), x.C.Data...) {
 				if math.IsNaN(v) {
 					t.Fatalf("spread %v: zeros make a NaN", spread)
@@ -414,11 +417,11 @@ func TestMatMulZeroTerms(t *testing.T) {
 func TestConstructors(t *testing.T) {
 	var out float64
 	x := mat.NewVecDense(3, []float64{1, 2, 4})
-	if err := NewProd(&out, x).Forward(); err != nil || out != 7 {
+	if err := revlog.NewProd(&out, x).Forward(); err != nil || out != 7 {
 		t.Errorf("NewProd: %v, %v", out, err)
 	}
 	out = math.Inf(-1)
-	NewSum(&out, x).Forward()
+	revlog.NewSum(&out, x).Forward()
 	if want := 4 + math.Log(1+math.Exp(-2)+math.Exp(-3)); !kerneltest.Near(out, want, 1e-15) {
 		t.Errorf("NewSum: %v, want %v", out, want)
 	}
@@ -441,14 +444,14 @@ func BenchmarkMatMul(b *testing.B) {
 		}
 		a, m := rev.NewGeneral(n, n, x), rev.NewGeneral(n, n, y)
 		for _, workers := range []int{1, 2} {
-			k := MatMul[float64]{C: zero(), A: a, B: m, Workers: workers}
+			k := revlog.MatMul[float64]{C: zero(), A: a, B: m, Workers: workers}
 			b.Run(fmt.Sprintf("%s/Forward/workers=%d", kind.name, workers), func(b *testing.B) {
 				for b.Loop() {
 					k.Forward()
 				}
 				kerneltest.ReportFlops(b, 2*n*n*n)
 			})
-			g := MatMul[float64]{C: rev.NewGeneral(n, n, randomLogs[float64](rnd, n*n, 1)), A: rev.NewGeneral[float64](n, n, nil), B: rev.NewGeneral[float64](n, n, nil)}
+			g := revlog.MatMul[float64]{C: rev.NewGeneral(n, n, randomLogs[float64](rnd, n*n, 1)), A: rev.NewGeneral[float64](n, n, nil), B: rev.NewGeneral[float64](n, n, nil)}
 			b.Run(fmt.Sprintf("%s/Adjoint/workers=%d", kind.name, workers), func(b *testing.B) {
 				for b.Loop() {
 					k.Adjoint(g)

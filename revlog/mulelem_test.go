@@ -1,4 +1,4 @@
-package revlog
+package revlog_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlog"
 )
 
 func TestMulElem(t *testing.T) {
@@ -15,10 +16,10 @@ func TestMulElem(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, mulElemSpec[float32]()) })
 }
 
-func mulElemSpec[T rev.Float]() revtest.Spec[MulElem[T]] {
-	return revtest.Spec[MulElem[T]]{
-		New: func(rnd *rand.Rand, size int) MulElem[T] {
-			return MulElem[T]{
+func mulElemSpec[T rev.Float]() revtest.Spec[revlog.MulElem[T]] {
+	return revtest.Spec[revlog.MulElem[T]]{
+		New: func(rnd *rand.Rand, size int) revlog.MulElem[T] {
+			return revlog.MulElem[T]{
 				Z: rev.ViewSlice(randomLogs[T](rnd, size, 0.5)),
 				X: rev.ViewSlice(randomLogs[T](rnd, size, 0.5)),
 				Y: rev.ViewSlice(randomLogs[T](rnd, size, 0.5)),
@@ -44,8 +45,8 @@ func TestMulElemIsLogDot(t *testing.T) {
 		x, y := []float64{draw()}, []float64{draw()}
 		var gz, gx [2]float64
 		gz[0], gz[1] = 1, 1
-		elem := MulElem[float64]{Z: rev.ViewSlice(z[:1]), X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
-		dot := Dot[float64]{Out: &z[1], X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
+		elem := revlog.MulElem[float64]{Z: rev.ViewSlice(z[:1]), X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
+		dot := revlog.Dot[float64]{Out: &z[1], X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
 		check := func(what string, v [2]float64) {
 			if !kerneltest.Near(v[0], v[1], 1e-13) {
 				t.Errorf("x=%v, y=%v: %s is %v, of Dot %v", x, y, what, v[0], v[1])
@@ -54,8 +55,8 @@ func TestMulElemIsLogDot(t *testing.T) {
 		elem.Forward()
 		dot.Forward()
 		check("z'", z)
-		elem.Adjoint(MulElem[float64]{Z: rev.ViewSlice(gz[:1]), X: rev.ViewSlice(gx[:1])})
-		dot.Adjoint(Dot[float64]{Out: &gz[1], X: rev.ViewSlice(gx[1:])})
+		elem.Adjoint(revlog.MulElem[float64]{Z: rev.ViewSlice(gz[:1]), X: rev.ViewSlice(gx[:1])})
+		dot.Adjoint(revlog.Dot[float64]{Out: &gz[1], X: rev.ViewSlice(gx[1:])})
 		check("z", z)
 		check("cotangent of z", gz)
 		check("cotangent of x", gx)

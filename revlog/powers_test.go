@@ -1,4 +1,4 @@
-package revlog
+package revlog_test
 
 import (
 	"errors"
@@ -11,21 +11,22 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlog"
 	"revnum/ulog"
 )
 
-func powersSpec[T rev.Real]() revtest.Spec[Powers[T]] {
-	problem := func(rnd *rand.Rand, size int) Powers[T] {
+func powersSpec[T rev.Real]() revtest.Spec[revlog.Powers[T]] {
+	problem := func(rnd *rand.Rand, size int) revlog.Powers[T] {
 		n := (size + 3) / 2
-		return Powers[T]{
+		return revlog.Powers[T]{
 			Y: rev.ViewSlice(make([]T, size)),
 			A: rev.NewGeneral(size, n, randomLogs[T](rnd, size*n, 1)),
 			X: rev.ViewSlice(randomLogs[T](rnd, n, 2)),
 		}
 	}
-	return revtest.Spec[Powers[T]]{
+	return revtest.Spec[revlog.Powers[T]]{
 		New: problem,
-		Failing: func(rnd *rand.Rand, size int) Powers[T] {
+		Failing: func(rnd *rand.Rand, size int) revlog.Powers[T] {
 			k := problem(rnd, size)
 			k.X.Data[rnd.IntN(k.X.N)] = logZero[T]()
 			return k
@@ -65,7 +66,7 @@ func TestPowersFixedIsExact(t *testing.T) {
 			}
 		}
 		before := append([]fixed.Q43(nil), y...)
-		k := Powers[fixed.Q43]{Y: rev.ViewSlice(y), A: a, X: rev.ViewSlice(x)}
+		k := revlog.Powers[fixed.Q43]{Y: rev.ViewSlice(y), A: a, X: rev.ViewSlice(x)}
 		if err := k.Forward(); err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +75,7 @@ func TestPowersFixedIsExact(t *testing.T) {
 				t.Fatalf("trial %d: y[%d] = %v", trial, i, y[i])
 			}
 		}
-		if err := k.Adjoint(Powers[fixed.Q43]{}); err != nil {
+		if err := k.Adjoint(revlog.Powers[fixed.Q43]{}); err != nil {
 			t.Fatal(err)
 		}
 		for i := range y {
@@ -92,7 +93,7 @@ func TestPowersFixedRounds(t *testing.T) {
 		x := fixed.Of[fixed.Q43](100 * rnd.NormFloat64())
 		a := fixed.Of[fixed.Q43](3 * rnd.NormFloat64())
 		y := make([]fixed.Q43, 1)
-		k := Powers[fixed.Q43]{Y: rev.ViewSlice(y), A: rev.NewGeneral(1, 1, []fixed.Q43{a}), X: rev.ViewSlice([]fixed.Q43{x})}
+		k := revlog.Powers[fixed.Q43]{Y: rev.ViewSlice(y), A: rev.NewGeneral(1, 1, []fixed.Q43{a}), X: rev.ViewSlice([]fixed.Q43{x})}
 		if err := k.Forward(); err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +119,7 @@ func TestPowersErrors(t *testing.T) {
 		{[]float64{math.NaN(), 1}, []float64{1, 1}, ulog.ErrUndefined},
 	} {
 		y := []float64{1}
-		k := Powers[float64]{Y: rev.ViewSlice(y), A: rev.NewGeneral(1, 2, test.a), X: rev.ViewSlice(test.x)}
+		k := revlog.Powers[float64]{Y: rev.ViewSlice(y), A: rev.NewGeneral(1, 2, test.a), X: rev.ViewSlice(test.x)}
 		if err := k.Forward(); !errors.Is(err, test.want) || y[0] != 1 {
 			t.Errorf("x of logs %v to powers %v: %v, y %v", test.x, test.a, err, y)
 		}
@@ -133,7 +134,7 @@ func BenchmarkPowers(b *testing.B) {
 }
 
 func benchmarkPowers[T rev.Real](b *testing.B, rnd *rand.Rand, n int) {
-	k := Powers[T]{
+	k := revlog.Powers[T]{
 		Y: rev.ViewSlice(make([]T, n)),
 		A: rev.NewGeneral(n, n, randomLogs[T](rnd, n*n, 1)),
 		X: rev.ViewSlice(randomLogs[T](rnd, n, 1)),

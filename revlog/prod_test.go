@@ -1,4 +1,4 @@
-package revlog
+package revlog_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"revnum/internal/number"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlog"
 	"revnum/ulog"
 )
 
@@ -32,14 +33,14 @@ func randomLogs[T rev.Real](rnd *rand.Rand, n int, scale float64) []T {
 	return x
 }
 
-func prodSpec[T rev.Real]() revtest.Spec[Prod[T]] {
-	problem := func(rnd *rand.Rand, size int) Prod[T] {
-		return Prod[T]{Out: new(T), X: rev.ViewSlice(randomLogs[T](rnd, size, 2))}
+func prodSpec[T rev.Real]() revtest.Spec[revlog.Prod[T]] {
+	problem := func(rnd *rand.Rand, size int) revlog.Prod[T] {
+		return revlog.Prod[T]{Out: new(T), X: rev.ViewSlice(randomLogs[T](rnd, size, 2))}
 	}
-	return revtest.Spec[Prod[T]]{
+	return revtest.Spec[revlog.Prod[T]]{
 		New:  problem,
 		Free: []string{"X.N"},
-		Failing: func(rnd *rand.Rand, size int) Prod[T] {
+		Failing: func(rnd *rand.Rand, size int) revlog.Prod[T] {
 			k := problem(rnd, size+1)
 			k.X.Data[rnd.IntN(size+1)] = logZero[T]()
 			return k
@@ -82,7 +83,7 @@ func TestProdFixedIsExact(t *testing.T) {
 			x[i] = anyLog(rnd)
 			want.Add(want, big.NewInt(int64(x[i])))
 		}
-		k := Prod[fixed.Q43]{Out: &out, X: rev.ViewSlice(x)}
+		k := revlog.Prod[fixed.Q43]{Out: &out, X: rev.ViewSlice(x)}
 		if err := k.Forward(); err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +99,7 @@ func TestProdFixedIsExact(t *testing.T) {
 func TestProdOfZero(t *testing.T) {
 	zero := ulog.ZeroLog
 	x := []fixed.Q43{fixed.Of[fixed.Q43](1), 5}
-	k := Prod[fixed.Q43]{Out: &zero, X: rev.ViewSlice(x)}
+	k := revlog.Prod[fixed.Q43]{Out: &zero, X: rev.ViewSlice(x)}
 	if err := errors.Join(k.Forward(), k.Forward(), k.Inverse()); err != nil || zero != ulog.ZeroLog {
 		t.Errorf("zero becomes %v, %v", zero, err)
 	}
@@ -108,7 +109,7 @@ func TestProdOfZero(t *testing.T) {
 		want error
 	}{{-inf, ulog.ErrDivideByZero}, {inf, ulog.ErrUndefined}, {math.NaN(), ulog.ErrNaN}} {
 		out := 1.0
-		k := Prod[float64]{Out: &out, X: rev.ViewSlice([]float64{2, test.x})}
+		k := revlog.Prod[float64]{Out: &out, X: rev.ViewSlice([]float64{2, test.x})}
 		if err := k.Forward(); !errors.Is(err, test.want) || out != 1 {
 			t.Errorf("factor of log %v: %v, out %v", test.x, err, out)
 		}

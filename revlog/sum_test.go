@@ -1,4 +1,4 @@
-package revlog
+package revlog_test
 
 import (
 	"math"
@@ -13,6 +13,7 @@ import (
 	"revnum/internal/logstep/logtest"
 	"revnum/rev"
 	"revnum/rev/revtest"
+	"revnum/revlog"
 )
 
 // The restored log of z has the errors of z' and s, some units, times e^(z'-z),
@@ -29,11 +30,11 @@ func TestSum(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, sumSpec[float32]()) })
 }
 
-func sumSpec[T rev.Float]() revtest.Spec[Sum[T]] {
-	return revtest.Spec[Sum[T]]{
-		New: func(rnd *rand.Rand, size int) Sum[T] {
+func sumSpec[T rev.Float]() revtest.Spec[revlog.Sum[T]] {
+	return revtest.Spec[revlog.Sum[T]]{
+		New: func(rnd *rand.Rand, size int) revlog.Sum[T] {
 			out := logOutput[T](rnd, size)
-			return Sum[T]{Out: &out, X: rev.ViewSlice(randomLogs[T](rnd, size, 1))}
+			return revlog.Sum[T]{Out: &out, X: rev.ViewSlice(randomLogs[T](rnd, size, 1))}
 		},
 		Large:     3*chunk + 5,
 		RoundTrip: logRoundTrip,
@@ -54,7 +55,7 @@ func TestSumBound(t *testing.T) {
 			terms[i] = logtest.Exact(x[i])
 		}
 		out := math.Inf(-1)
-		Sum[float64]{Out: &out, X: rev.ViewSlice(x)}.Forward()
+		revlog.Sum[float64]{Out: &out, X: rev.ViewSlice(x)}.Forward()
 		m, rest := logtest.Sum(terms)
 		bound := (float64(n) + 4 + 3*math.Abs(out) + math.Log(float64(n))) * 0x1p-53
 		if e := logtest.Error(out, m, rest); !(math.Abs(e) <= bound+0x1p-51) {
@@ -87,7 +88,7 @@ func TestSumValues(t *testing.T) {
 		{-1e5, []float64{1e5}, 1e5, -inf}, // too small to be restored
 	} {
 		out := test.out
-		k := Sum[float64]{Out: &out, X: rev.ViewSlice(test.x)}
+		k := revlog.Sum[float64]{Out: &out, X: rev.ViewSlice(test.x)}
 		k.Forward()
 		if !kerneltest.Near(out, test.want, 1e-15) {
 			t.Errorf("%v ⊕ %v: got %v, want %v", test.out, test.x, out, test.want)
@@ -108,9 +109,9 @@ func TestSumIntoZero(t *testing.T) {
 		x[rnd.IntN(len(x))] = float32(math.Inf(-1))
 		out, gout := float32(math.Inf(-1)), float32(1)
 		gx := make([]float32, len(x))
-		k := Sum[float32]{Out: &out, X: rev.ViewSlice(x)}
+		k := revlog.Sum[float32]{Out: &out, X: rev.ViewSlice(x)}
 		k.Forward()
-		k.Adjoint(Sum[float32]{Out: &gout, X: rev.ViewSlice(gx)})
+		k.Adjoint(revlog.Sum[float32]{Out: &gout, X: rev.ViewSlice(gx)})
 		if !logstep.IsZero(out) {
 			t.Fatalf("Adjoint leaves %v", out)
 		}
@@ -146,7 +147,7 @@ func testSumRestores[T rev.Float](t *testing.T) {
 		z := T(scale * rnd.NormFloat64())
 		x := []T{z + T(rnd.Float64()*60-30)}
 		out := z
-		k := Sum[T]{Out: &out, X: rev.ViewSlice(x)}
+		k := revlog.Sum[T]{Out: &out, X: rev.ViewSlice(x)}
 		k.Forward()
 		after := float64(out)
 		k.Inverse()
@@ -165,7 +166,7 @@ func BenchmarkSum(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(2, 3))
 	x := mat.NewVecDense(1<<16, randomLogs[float64](rnd, 1<<16, 3))
 	out := math.Inf(-1)
-	k := NewSum(&out, x)
+	k := revlog.NewSum(&out, x)
 	for b.Loop() {
 		k.Forward()
 	}
