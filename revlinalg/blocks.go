@@ -406,45 +406,6 @@ func swapRows[T any](x rev.General[T], i, j int) {
 	}
 }
 
-// A sequence hands out the blocks of a parallel.Task in order, to any worker that asks. A
-// block may therefore wait for the results of an earlier block, because some worker has
-// begun that one.
-type sequence struct {
-	next    atomic.Int64
-	stopped atomic.Bool
-}
-
-// begin makes the sequence start again.
-func (s *sequence) begin() {
-	s.next.Store(0)
-	s.stopped.Store(false)
-}
-
-// do calls f for a block. If f panics or returns false, no worker waits any more.
-func (s *sequence) do(f func() bool) {
-	done := false
-	defer func() {
-		if !done {
-			s.stopped.Store(true)
-		}
-	}()
-	done = f()
-}
-
-// take returns the next block.
-func (s *sequence) take() int { return int(s.next.Add(1) - 1) }
-
-// await waits until done is at least n. It returns false if the sequence was stopped
-// before.
-func (s *sequence) await(done *atomic.Int64, n int) bool {
-	for w := (parallel.Wait{}); done.Load() < int64(n); w.Pause() {
-		if s.stopped.Load() {
-			return false
-		}
-	}
-	return true
-}
-
 const (
 	tileCols   = 48           // rows and columns of a tile
 	tileStride = tileCols + 8 // rows do not meet in a few sets of the cache
@@ -455,7 +416,7 @@ const (
 type tiledMatrix[T rev.Float] struct {
 	n     int
 	data  []T
-	steps sequence
+	steps parallel.Sequence
 	done  []atomic.Int64
 }
 
@@ -470,12 +431,12 @@ func (c *tiledMatrix[T]) begin(n int) {
 	for j := range c.done {
 		c.done[j].Store(0)
 	}
-	c.steps.begin()
+	c.steps.Begin()
 }
 
 // nextPair returns the next step: 0, 1 and 0, 2 and so on, then 1, 2 and so on.
 func (c *tiledMatrix[T]) nextPair() (k, j int) {
-	j = c.steps.take() + 1
+	j = c.steps.Take() + 1
 	for j >= len(c.done) {
 		k++
 		j += k + 1 - len(c.done)

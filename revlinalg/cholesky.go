@@ -137,11 +137,11 @@ type choleskyFactor[T rev.Float] struct {
 // Block does a column of a row of blocks.
 func (f *choleskyFactor[T]) Block(_, _ int) {
 	k, j := f.nextPair()
-	f.steps.do(func() bool { return f.column(k, j) })
+	f.steps.Do(func() bool { return f.column(k, j) })
 }
 
 func (f *choleskyFactor[T]) column(k, j int) bool {
-	if !f.steps.await(&f.done[k], 2*k+1) || !f.steps.await(&f.done[j], 2*k) {
+	if !f.steps.Await(&f.done[k], 2*k+1) || !f.steps.Await(&f.done[j], 2*k) {
 		return false
 	}
 	if k == 0 {
@@ -151,7 +151,7 @@ func (f *choleskyFactor[T]) column(k, j int) bool {
 	solveBlock(triangle[T]{view(f.tile(k, k), true), true, false}, u)
 	f.done[j].Store(int64(2*k + 1))
 	for i := k + 1; i <= j; i++ {
-		if !f.steps.await(&f.done[i], 2*k+1) {
+		if !f.steps.Await(&f.done[i], 2*k+1) {
 			return false
 		}
 		gemm(-1, view(f.tile(k, i), true), u, f.tile(i, j))
@@ -170,7 +170,7 @@ func (f *choleskyFactor[T]) load(j int) {
 // factor factors block k, k, and copies column k to U.
 func (f *choleskyFactor[T]) factor(k int) bool {
 	if f.err = factorUpper(f.tile(k, k), k*tileCols); f.err != nil {
-		f.steps.stopped.Store(true)
+		f.steps.Stop()
 		return false
 	}
 	f.done[k].Store(int64(2*k + 1))
@@ -239,23 +239,23 @@ type choleskyBack[T rev.Float] struct {
 // blocks that depend on no block of row k+1 but the one below them, and then M_k,k+1
 // and M_kk.
 func (b *choleskyBack[T]) Block(_, _ int) {
-	k, q := len(b.done)-1, b.steps.take()
+	k, q := len(b.done)-1, b.steps.Take()
 	for q > len(b.done)-1-k {
 		q -= len(b.done) - k
 		k--
 	}
 	j := len(b.done) - 1 - q
-	b.steps.do(func() bool { return b.tileOf(k, j) })
+	b.steps.Do(func() bool { return b.tileOf(k, j) })
 }
 
 func (b *choleskyBack[T]) tileOf(k, j int) bool {
 	if j > k {
-		if !b.steps.await(&b.done[j], j-k) {
+		if !b.steps.Await(&b.done[j], j-k) {
 			return false
 		}
 	} else {
 		for i := k + 1; i < len(b.done); i++ {
-			if !b.steps.await(&b.done[i], i-k+1) {
+			if !b.steps.Await(&b.done[i], i-k+1) {
 				return false
 			}
 		}

@@ -905,7 +905,7 @@ func hessian(t *testing.T, name string, x []float64) []float64 {
 		var err error
 		if name == "atan2" {
 			type K = revlinalg.Atan2[float64]
-			K{X: a.vector(0), Y: a.vector(1)}.AdjointTangent(K{Z: one()}, K{X: dx[0], Y: dx[1]}, K{X: at(2 * j), Y: at(2*j + 1)})
+			err = rev.AdjointTangent(K{X: a.vector(0), Y: a.vector(1)}, K{Z: one()}, K{X: dx[0], Y: dx[1]}, K{X: at(2 * j), Y: at(2*j + 1)})
 		} else {
 			type K = revlinalg.Pow[float64]
 			err = K{X: a.vector(0), Y: a.vector(1)}.AdjointTangent(K{Z: one()}, K{X: dx[0], Y: dx[1]}, K{X: at(2 * j), Y: at(2*j + 1)})

@@ -81,8 +81,8 @@ func TestCholeskyFailsLate(t *testing.T) {
 }
 
 // If a block panics while others wait for it, or for blocks that depend on it, the wait
-// ends, and the caller gets the panic. The workspace works as before afterwards. Blocks panic
-// because operands end early, and at any time because of an interrupt.
+// ends, and the caller gets the panic. (The waits are those of parallel.Sequence.) The workspace works as before
+// afterwards. Blocks panic because operands end early, and at any time because of an interrupt.
 func TestFactorPanics(t *testing.T) {
 	const n = 400
 	rnd := rand.New(rand.NewPCG(32, 4))

@@ -170,8 +170,8 @@ func (f *luCopyOut[T]) Block(_, k int) {
 // Block applies a block to one on the right of it.
 func (f *luFactor[T]) Block(_, _ int) {
 	k, j := f.nextPair()
-	f.steps.do(func() bool {
-		if !f.steps.await(&f.done[k], k+1) || !f.steps.await(&f.done[j], k) {
+	f.steps.Do(func() bool {
+		if !f.steps.Await(&f.done[k], k+1) || !f.steps.Await(&f.done[j], k) {
 			return false
 		}
 		f.apply(k, j)

@@ -36,7 +36,7 @@ type reflectors[T rev.Float] struct {
 	t       rev.General[T] // T of each panel, below each other
 	scratch []qrScratch[T] // of each worker
 
-	steps   sequence
+	steps   parallel.Sequence
 	reduced atomic.Int64 // number of complete panels
 }
 
@@ -56,7 +56,7 @@ func (w *qrWork[T]) householder(a rev.General[T]) {
 	w.strips = workspace.Grow(w.strips, strips*qrPanel*m)
 	w.t = zeros(w.t, strips*qrPanel, qrPanel)
 	w.reduced.Store(0)
-	w.steps.begin()
+	w.steps.Begin()
 	workers := min(parallel.Workers(w.workers), strips)
 	for len(w.scratch) < workers {
 		w.scratch = append(w.scratch, qrScratch[T]{})
@@ -80,8 +80,8 @@ func (w *reflectors[T]) strip(j int) rev.General[T] {
 
 // Block works on the next strip, of A or then of Q.
 func (w *reflectors[T]) Block(worker, _ int) {
-	s, j, strips := &w.scratch[worker], w.steps.take(), w.t.Rows/qrPanel
-	w.steps.do(func() bool {
+	s, j, strips := &w.scratch[worker], w.steps.Take(), w.t.Rows/qrPanel
+	w.steps.Do(func() bool {
 		if j < strips {
 			return w.advance(s, j)
 		}
@@ -94,7 +94,7 @@ func (w *reflectors[T]) advance(s *qrScratch[T], j int) bool {
 	x := w.strip(j)
 	copyMatrix(x, block(w.a, 0, j*qrPanel, x.Rows, x.Cols))
 	for i := range j {
-		if !w.steps.await(&w.reduced, i+1) {
+		if !w.steps.Await(&w.reduced, i+1) {
 			return false
 		}
 		k := i * qrPanel
@@ -107,7 +107,7 @@ func (w *reflectors[T]) advance(s *qrScratch[T], j int) bool {
 
 // form computes strip j of Q.
 func (w *reflectors[T]) form(s *qrScratch[T], j int) bool {
-	if !w.steps.await(&w.reduced, j+1) {
+	if !w.steps.Await(&w.reduced, j+1) {
 		return false
 	}
 	m, lo := w.q.Rows, j*qrPanel

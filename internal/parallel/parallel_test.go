@@ -532,3 +532,57 @@ func TestEndedFollowersStartAgain(t *testing.T) {
 		t.Errorf("%v allocations", allocs)
 	}
 }
+
+// If a block of a sequence panics or ends it, the blocks that wait for others end, too. A sequence that begins
+// again hands out the same blocks, and waits again.
+func TestSequence(t *testing.T) {
+	const blocks = 20
+	var s Sequence
+	for _, workers := range []int{1, 2, 7} {
+		for _, bad := range []int{blocks, 0, 3, blocks - 1} { // none, and one of them
+			var done atomic.Int64
+			var waits atomic.Int32
+			s.Begin()
+			v := caught(func() {
+				Run(workers, blocks, blockFunc(func(_, _ int) {
+					b := s.Take()
+					s.Do(func() bool {
+						if w := (Wait{}); b == bad && workers > 1 && b < blocks-1 {
+							for i := 0; waits.Load() == 0 && i < 60000; i++ { // until another one waits, if there is another worker
+								w.Pause()
+							}
+						}
+						if b > bad {
+							waits.Add(1)
+						}
+						if !s.Await(&done, b) {
+							return false
+						}
+						if b == bad {
+							panic("block")
+						}
+						done.Store(int64(b + 1))
+						return true
+					})
+				}))
+			})
+			if bad < blocks && v != any("block") || bad == blocks && v != nil || int(done.Load()) != bad {
+				t.Errorf("%d workers, block %d fails: panic %v, %d blocks done", workers, bad, v, done.Load())
+			}
+			if bad < blocks && s.Await(&done, blocks) {
+				t.Errorf("%d workers, block %d fails: a wait for the last one succeeds", workers, bad)
+			}
+		}
+	}
+	s.Begin()
+	s.Stop()
+	if s.Await(new(atomic.Int64), 1) {
+		t.Error("a wait succeeds after Stop")
+	}
+	s.Begin()
+	var done atomic.Int64
+	time.AfterFunc(time.Millisecond, func() { done.Store(1) })
+	if !s.Await(&done, 1) {
+		t.Error("a wait ends before the block is done")
+	}
+}
