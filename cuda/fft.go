@@ -43,7 +43,7 @@ func (k FFT) Run(p rev.Pass[FFT]) error {
 	count, n := signalsOf[FFT](k.X.N, k.Count)
 	w := begin(&k, &p)
 	if n > 1 {
-		f := newTransforms(&w, n, count)
+		f := newTransforms(&w, n, count, true)
 		for _, v := range [...]Vector[complex128]{k.X, p.G.X, p.T.X, p.GT.X} {
 			if v.Data != nil {
 				x := signals{v.Data.address(), v.Inc, n * v.Inc, n, complexNumbers}
@@ -109,8 +109,9 @@ type transforms struct {
 	side          *pass // of chunks beside those of the pass, or nil
 }
 
-// newTransforms prepares all that may fail. Call it before the pass writes.
-func newTransforms(w *pass, n, count int) *transforms {
+// newTransforms prepares all that may fail. Call it before the pass writes. If not replacing, the results are not n complex
+// numbers that replace what was there.
+func newTransforms(w *pass, n, count int, replacing bool) *transforms {
 	f := &transforms{pass: w, n: n, count: count, log: bits.Len(uint(n - 1))}
 	if w.err != nil || w.dev == nil {
 		return f
@@ -132,7 +133,8 @@ func newTransforms(w *pass, n, count int) *transforms {
 	for i := range min(2, passes-1) {
 		f.rooms[i] = w.room(1+i, count<<f.log*int(unsafe.Sizeof(complex128(0))))
 	}
-	if parts := partsOfLog(f.log); len(parts) == 3 && f.chunkLog(parts) < parts[0] && count<<f.log>>parts[0]>>min(parts[1], parts[2]) <= bounds.rows {
+	convolves := f.log != bits.TrailingZeros(uint(n))
+	if parts := partsOfLog(f.log); (replacing || convolves) && len(parts) == 3 && f.chunkLog(parts) < parts[0] && 1<<f.log>>parts[0]>>min(parts[1], parts[2]) <= bounds.rows {
 		f.side = w.beside()
 	}
 	if n == 1 || n&(n-1) != 0 {
@@ -299,42 +301,47 @@ func (f *transforms) transform(s step) signals {
 		done += r
 	}
 	if inPlace && f.side != nil {
-		f.launchStep(steps[0], columnsOf{})
+		f.launchStep(steps[0], chunkOf{})
 		f.inChunks(steps[1], steps[2])
 		return s.x
 	}
 	for _, one := range steps {
-		f.launchStep(one, columnsOf{})
+		f.launchStep(one, chunkOf{})
 	}
 	return s.x
 }
 
-// fftChunk is how many numbers two passes make at a time, so that the cache of a card keeps those of two chunks from
-// the first pass to the second. Tests lower it.
+// fftChunk is how many numbers two passes make at a time, so that the cache of a card keeps those of two chunks
+// from the first pass to the second. Tests lower it.
 var fftChunk = 1 << 20
 
-// chunkLog returns the logarithm of the columns of a chunk of the last two of three passes, of each 2^parts[0], whose numbers are
-// those of no other chunk. A block needs so many of them.
+// chunkLog returns the logarithm of the columns of a chunk of the last two of three passes, of each 2^parts[0]. The
+// numbers of a chunk are those of no other chunk. A block needs so many columns.
 func (f *transforms) chunkLog(parts []int) int {
-	each := f.count << (f.log - parts[0])
+	each := 1 << (f.log - parts[0])
 	return min(parts[0], max(bits.Len(uint(fftChunk/each))-1, f.width(parts[1]), f.width(parts[2])))
 }
 
-// inChunks makes the last two of three passes for a chunk after the other, in two streams.
+// inChunks makes the last two of three passes for a chunk of a signal after the other, in two streams.
 func (f *transforms) inChunks(one, two step) {
 	some := f.chunkLog([]int{one.done, one.r, two.r})
-	side := *f
-	side.pass = f.side
-	side.after(f.pass)
-	for lo, on, other := 0, f, &side; lo < 1<<one.done; lo, on, other = lo+1<<some, other, on {
-		on.launchStep(one, columnsOf{lo, some, one.done})
-		on.launchStep(two, columnsOf{lo, some, one.done})
+	side, beside := *f, *f.side // whose error is that of this call
+	side.pass = &beside
+	on, other := f, &side
+	for signal := range f.count {
+		for lo := 0; lo < 1<<one.done; lo += 1 << some {
+			other.after(on.pass) // no stream begins its next chunk before the other one has begun that before it
+			on.launchStep(one, chunkOf{signal, lo, some, one.done})
+			on.launchStep(two, chunkOf{signal, lo, some, one.done})
+			on, other = other, on
+		}
 	}
 	f.after(side.pass)
 }
 
-// columnsOf are the columns of a pass that a launch makes: of each 2^period of them those from lo on, 2^some. The zero value is all.
-type columnsOf struct{ lo, some, period int }
+// A chunkOf a pass is what a launch makes: of each 2^period columns of a signal the 2^some from lo on. The zero
+// value is all of all signals.
+type chunkOf struct{ signal, lo, some, period int }
 
 // threadsOf returns the threads of a block that makes transforms of 2ʳ numbers, and width the logarithm of its columns.
 func (f *transforms) threadsOf(r int) int {
@@ -348,15 +355,16 @@ func (f *transforms) threadsOf(r int) int {
 func (f *transforms) width(r int) int { return bits.Len(uint(f.threadsOf(r)*fftHeld)) - 1 - r }
 
 // launchStep makes a pass.
-func (f *transforms) launchStep(s step, of columnsOf) {
+func (f *transforms) launchStep(s step, of chunkOf) {
 	columns, threads := f.count<<(f.log-s.r), f.threadsOf(s.r)
 	if s.name == "fftFactors" && s.before == 0 && s.after == 0 && s.x.kind == complexNumbers && s.y.kind == complexNumbers && min(s.x.length, s.y.length) == 1<<f.log {
 		s.name = "fftPass"
 	}
 	name := s.name + string(rune('1'+(s.r+2)%3))
 	g := grid{[3]int{across(columns<<s.r, threads*fftHeld), 1, 1}, [3]int{threads, 1, 1}}
-	if of.some > 0 {
-		g.blocks = [3]int{1 << (of.some - f.width(s.r)), columns >> of.period, 1}
+	if of.period > 0 {
+		g.blocks = [3]int{1 << (of.some - f.width(s.r)), 1 << (f.log - s.r - of.period), 1}
+		of.lo += of.signal << (f.log - s.r)
 	}
 	var params []uint64
 	for _, x := range [...]signals{s.x, s.y} {

@@ -216,7 +216,7 @@ func TestFFTLongest(t *testing.T) {
 	testDevice = interpreter(t, 1<<20)
 	for _, n := range []int{1<<mostFFTLog + 2, 1<<(mostFFTLog-1) + 1} { // the second by a convolution
 		w := pass{dev: testDevice, stream: testDevice.first}
-		if newTransforms(&w, n, 1); w.err == nil || errors.Is(w.err, ErrMemory) {
+		if newTransforms(&w, n, 1, true); w.err == nil || errors.Is(w.err, ErrMemory) {
 			t.Errorf("%d numbers: error %v", n, w.err)
 		}
 	}
@@ -249,24 +249,31 @@ func TestFFTParts(t *testing.T) {
 	}
 }
 
+// inFFTChunks has transforms of many numbers cut into so many parts, and the last two of three passes into chunks
+// of so many numbers, until the test ends.
+func inFFTChunks(t *testing.T, chunk int, parts ...int) {
+	of, n, threads := partsOfLog, fftChunk, bounds.threads
+	t.Cleanup(func() { partsOfLog, fftChunk, bounds.threads = of, n, threads })
+	partsOfLog, fftChunk, bounds.threads = func(int) []int { return parts }, chunk, warp
+}
+
 // TestFFTChunks makes the last two of three passes for parts of their columns, in two streams, in the orders that events allow.
 // The bits are those of whole passes.
 func TestFFTChunks(t *testing.T) {
-	defer func(parts func(int) []int, n, threads int) { partsOfLog, fftChunk, bounds.threads = parts, n, threads }(partsOfLog, fftChunk, bounds.threads)
-	bounds.threads = warp
 	inOrders(t, func(t *testing.T) {
 		for _, c := range []struct {
 			parts          []int
 			n, count, inc  int
-			chunk, perPass int // numbers, and launches of each of the two passes
+			chunk, perPass int // numbers, and launches of each of the two passes for a signal
 		}{
 			{[]int{6, 3, 3}, 1 << 12, 1, 1, 1, 2},
 			{[]int{7, 4, 3}, 1 << 14, 1, 2, 1, 4},
 			{[]int{7, 4, 3}, 1 << 14, 1, 1, 1 << 13, 2},
 			{[]int{6, 3, 4}, 1 << 13, 3, 1, 1, 2},
 			{[]int{6, 3, 3}, 1<<11 - 1, 1, 1, 1, 2}, // a convolution
+			{[]int{6, 3, 3}, 1<<11 - 1, 2, 1, 1, 2},
 		} {
-			partsOfLog = func(int) []int { return c.parts }
+			inFFTChunks(t, 1, c.parts...)
 			x := complexNormals(rand.New(rand.NewPCG(73, 2)), c.count*c.n*c.inc)
 			x.N, x.Inc = c.count*c.n, c.inc
 			run := func(chunk int) []complex128 {
@@ -282,7 +289,7 @@ func TestFFTChunks(t *testing.T) {
 			}
 			fftChunk = c.chunk
 			w := pass{dev: testDevice, stream: testDevice.first}
-			f := newTransforms(&w, c.n, c.count)
+			f := newTransforms(&w, c.n, c.count, true)
 			if some := f.chunkLog(c.parts); w.err != nil || f.side == nil || c.perPass<<some != 1<<c.parts[0] {
 				t.Errorf("%+v: chunks of 2^%d columns, error %v", c, some, w.err)
 			}
@@ -290,10 +297,82 @@ func TestFFTChunks(t *testing.T) {
 	})
 }
 
+// TestFFTChunksAlike compares all passes in chunks with those of the CPU. Two transforms of a pass follow each other in the
+// same scratch memory.
+func TestFFTChunksAlike(t *testing.T) {
+	inOrders(t, func(t *testing.T) {
+		inFFTChunks(t, 1, 6, 3, 3)
+		for _, n := range []int{1 << 12, 1<<11 - 1} {
+			alike(t, 1e-12, func(rnd *rand.Rand) hostFFT { return hostFFT{X: complexNormals(rnd, n)} },
+				func(k hostFFT) revlinalg.FFT { return revlinalg.FFT{X: k.X} })
+		}
+		alike(t, 1e-12, func(rnd *rand.Rand) hostRealFFT { return randomRealFFT(rnd, 1<<11-1, 1) },
+			func(k hostRealFFT) revlinalg.RealFFT { return revlinalg.RealFFT{Y: k.Y, X: k.X} })
+	})
+}
+
+// TestRealFFTStreams wants a stream beside only for transforms that use it.
+func TestRealFFTStreams(t *testing.T) {
+	inFFTChunks(t, 1, 6, 3, 3)
+	for n, want := range map[int]bool{1 << 12: false, 1<<11 - 1: true} {
+		testDevice = interpreter(t, 1<<24)
+		if err := rev.Forward(randomRealFFT(rand.New(rand.NewPCG(73, 3)), n, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if got := testDevice.first.side != nil; got != want {
+			t.Errorf("RealFFT of %d numbers has a stream beside: %t", n, got)
+		}
+	}
+}
+
+// TestFFTTablesWithoutMemory lets each allocation of a convolution fail once, on a device with the table of another length.
+// That table makes room if those of the convolution had none.
+func TestFFTTablesWithoutMemory(t *testing.T) {
+	parts := partsOfLog
+	for _, chunk := range []int{math.MaxInt, 1} {
+		again := 0
+		inFFTChunks(t, chunk)
+		for failing := 1; ; failing++ {
+			d := interpret(t, 1<<24)
+			testDevice = must(newDevice(0, d))(t)
+			partsOfLog = parts
+			if err := rev.Forward(hostFFT{X: complexNormals(rand.New(rand.NewPCG(73, 4)), 3)}); err != nil {
+				t.Fatal(err)
+			}
+			partsOfLog = func(int) []int { return []int{6, 3, 3} }
+			x := complexNormals(rand.New(rand.NewPCG(73, 5)), 1<<11-1)
+			want := spectrum(x.Data)
+			last := d.allocations + failing
+			d.failing = last
+			err := rev.Forward(hostFFT{X: x})
+			_, kept := testDevice.tables[3]
+			if err == nil {
+				for i, v := range x.Data {
+					if !(cmplx.Abs(v-want[i]) <= 1e-13) {
+						t.Fatalf("allocation %d: element %d is %v, want %v", failing, i, v, want[i])
+					}
+				}
+			}
+			reached := d.allocations >= last
+			closeAll(t, testDevice, d)
+			if !reached {
+				break
+			}
+			if err == nil && !kept {
+				again++
+			} else if !errors.Is(err, ErrMemory) || !kept {
+				t.Errorf("chunks of %d, allocation %d: error %v, another table kept: %t", chunk, failing, err, kept)
+			}
+		}
+		if again != 2 { // the two tables of a convolution
+			t.Errorf("chunks of %d: %d allocations had room after another table", chunk, again)
+		}
+	}
+}
+
 // TestFFTWithoutMemory lets each allocation of transforms fail that make a stream.
 func TestFFTWithoutMemory(t *testing.T) {
-	defer func(parts func(int) []int, n, threads int) { partsOfLog, fftChunk, bounds.threads = parts, n, threads }(partsOfLog, fftChunk, bounds.threads)
-	partsOfLog, fftChunk, bounds.threads = func(int) []int { return []int{6, 3, 3} }, 1, warp
+	inFFTChunks(t, 1, 6, 3, 3)
 	for _, n := range []int{1 << 12, 1<<11 - 1} {
 		exhaust[hostFFT, FFT](t, func(rnd *rand.Rand) hostFFT { return hostFFT{X: complexNormals(rnd, n)} })
 	}

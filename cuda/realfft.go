@@ -39,7 +39,7 @@ func (k RealFFT) Run(p rev.Pass[RealFFT]) error {
 		addScaled(&w, p.G.X, 1, nil, p.G.real())
 		addScaled(&w, p.GT.X, 1, nil, p.GT.real())
 	} else if n > 0 {
-		f, scale := newTransforms(&w, n, count), 1/math.Sqrt(float64(n))
+		f, scale := newTransforms(&w, n, count, false), 1/math.Sqrt(float64(n))
 		for _, m := range [...]*RealFFT{&k, &p.T} {
 			if x, y := m.signals(n); x.at != 0 && y.at != 0 {
 				f.run(x, y, false, float64(p.Sign())*scale)

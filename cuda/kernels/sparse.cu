@@ -78,14 +78,15 @@ DEVICE void addSparse(Line<T> y, Line<const T> x, Line<T> ty, Line<const T> tx, 
 		Span span = spans[i];
 		Sum<T> s = Sum<T>::zero(), s1 = s, s2 = s;
 		T by = ga && span.row >= 0 ? gy.at(span.row) : T{};
-		for (int from = span.begin + member; from < span.end; from += flight * group) {
+		unsigned end = (unsigned)span.end; // up to 2³¹-1, so that what is beyond is no int
+		for (unsigned from = (unsigned)(span.begin + member); from < end; from += flight * group) {
 			int at[flight], l[flight];
 			T a[flight], v[flight], b[flight], w[flight]; // b of Ȧ or Ā, and w of ẋ
 #pragma unroll
 			for (int u = 0; u < flight; u++) {
-				int e = from + u * group;
-				bool in = e < span.end;
-				at[u] = !in ? -1 : perm ? perm[e] : e, l[u] = in ? ind[e] : 0;
+				unsigned e = from + u * group;
+				bool in = e < end;
+				at[u] = !in ? -1 : perm ? perm[e] : (int)e, l[u] = in ? ind[e] : 0;
 			}
 #pragma unroll
 			for (int u = 0; u < flight; u++) a[u] = at[u] < 0 ? T{} : data[at[u]], b[u] = at[u] < 0 ? T{} : tdata ? tdata[at[u]] : ga ? ga[at[u]] : T{};
