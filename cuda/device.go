@@ -115,6 +115,8 @@ type driver interface {
 type Properties struct {
 	Name       string
 	Capability int // compute capability: 90 is 9.0
+
+	held int // bytes of shared memory, registers and the second cache, or 0 if it is not known
 }
 
 // A grid says how many blocks of how many threads run a kernel.

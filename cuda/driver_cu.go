@@ -132,13 +132,18 @@ func (c *card) describe() (p Properties, err error) {
 	if p.Name, err = c.device.Name(); err != nil {
 		return p, err
 	}
-	major, err := c.device.Attribute(cu.ComputeCapabilityMajor)
-	if err != nil {
-		return p, err
+	var v [6]int
+	for i, a := range [...]cu.DeviceAttribute{
+		cu.ComputeCapabilityMajor, cu.ComputeCapabilityMinor,
+		cu.MultiprocessorCount, cu.MaxSharedMemoryPerMultiprocessor, cu.MaxRegistersPerMultiprocessor, cu.L2CacheSize,
+	} {
+		if v[i], err = c.device.Attribute(a); err != nil {
+			return p, err
+		}
 	}
-	minor, err := c.device.Attribute(cu.ComputeCapabilityMinor)
-	p.Capability = 10*major + minor
-	return p, err
+	p.Capability = 10*v[0] + v[1]
+	p.held = v[2]*(v[3]+4*v[4]) + v[5]
+	return p, nil
 }
 
 func (c *card) properties() Properties { return c.is }

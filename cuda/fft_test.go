@@ -311,6 +311,28 @@ func TestFFTChunksAlike(t *testing.T) {
 	})
 }
 
+// TestFFTChunksJoin wants what follows in the stream of a pass to wait for the chunks beside it.
+func TestFFTChunksJoin(t *testing.T) {
+	inFFTChunks(t, 1, 6, 3, 3)
+	on := interpret(t, 1<<24)
+	d := &late{interpreted: on, streams: make([][]lateOperation, 1), ran: make([]int, 1), numbers: map[int]int{}, events: map[int][2]int{}}
+	dev := must(newDevice(0, d))(t)
+	const n = 1 << 12
+	x := must(allocate[complex128](dev, n))(t)
+	w := pass{dev: dev, stream: dev.first}
+	zero(&w, x)
+	if err := join(w.err, (FFT{X: Vector[complex128]{n, x, 1}}).Run(rev.Pass[FFT]{}), d.sync(0)); err != nil {
+		t.Fatal(err)
+	}
+	if side := d.numbers[dev.first.side.id]; len(d.streams[side]) < 2 || d.ran[side] != len(d.streams[side]) {
+		t.Errorf("%d of %d operations beside the pass have run when it ends", d.ran[side], len(d.streams[side]))
+	}
+	if err := release(dev, x); err != nil {
+		t.Error(err)
+	}
+	closeAll(t, dev, on)
+}
+
 // TestRealFFTStreams wants a stream beside only for transforms that use it.
 func TestRealFFTStreams(t *testing.T) {
 	inFFTChunks(t, 1, 6, 3, 3)

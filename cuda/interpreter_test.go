@@ -133,9 +133,9 @@ func (d *interpreted) fail() bool {
 
 func (d *interpreted) properties() Properties {
 	if d.capability == 0 {
-		return Properties{"interpreter", 75}
+		return Properties{Name: "interpreter", Capability: 75}
 	}
-	return Properties{"interpreter", d.capability}
+	return Properties{Name: "interpreter", Capability: d.capability}
 }
 
 func (d *interpreted) alloc(bytes int) (uintptr, error) {

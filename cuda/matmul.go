@@ -27,6 +27,7 @@ import (
 // is the sum of such sums of 512 terms or more each, within the same bound. How many there are depends
 // on the shape. In fixed point it is exact and rounded once, to the bits of the host. A derivative of two products is
 // one sum over floats, of the terms of the first and then of the second, where both need the same kernel and no parts.
+// It is within (2k+1)·ε of the sum of their magnitudes, for k terms each, and overflows where a sum of its first terms does.
 //
 // Up to 65,535 products are one launch. Each of them has the bits that it has alone, except that its sums
 // are not in parts. To multiply many matrices by one, multiply them as one matrix: they stand below each other.
