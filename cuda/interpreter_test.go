@@ -133,9 +133,9 @@ func (d *interpreted) fail() bool {
 
 func (d *interpreted) properties() Properties {
 	if d.capability == 0 {
-		return Properties{Name: "interpreter", Capability: 75}
+		return Properties{Name: "interpreter", Capability: 75, held: 256}
 	}
-	return Properties{Name: "interpreter", Capability: d.capability}
+	return Properties{Name: "interpreter", Capability: d.capability, held: 256}
 }
 
 func (d *interpreted) alloc(bytes int) (uintptr, error) {
