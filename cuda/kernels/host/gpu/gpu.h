@@ -74,6 +74,7 @@ template <class M> void mapa_u64(M *&to, M *from, int rank) { to = from + (rank 
 inline void mul_wide_u32(unsigned long long &v, unsigned x, unsigned y) { v = (unsigned long long)x * y; }
 
 inline void ld_global_cs_v2_f64(double &a, double &b, const void *from) { a = ((const double *)from)[0], b = ((const double *)from)[1]; }
+inline void st_global_cs_v2_f64(void *to, double a, double b) { ((double *)to)[0] = a, ((double *)to)[1] = b; }
 
 // The address of shared memory has 32 bits.
 void cp_async_cg_shared_global(unsigned to, const void *from, int some, int bytes = 16);
