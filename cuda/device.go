@@ -77,6 +77,7 @@ type Device struct {
 	streams map[*Stream]bool
 	first   *Stream              // the stream from the start
 	kept    map[source]structure // of structures
+	fits    map[string]bool      // whether clusters of kernels have room
 	tables  map[int]fftTable     // what is kept for lengths of transforms
 	uses    int64                // of tables
 }
@@ -93,7 +94,8 @@ type driver interface {
 	toHost(stream int, data []byte, at uintptr) error
 	copyFrom(stream int, at uintptr, of driver, from uintptr, bytes int) error // of this device or another
 	zero(stream int, at uintptr, bytes int) error
-	compile(kernel string) error // beside other calls
+	compile(kernel string) error                 // beside other calls
+	clusters(kernel string, g grid) (int, error) // how many of its clusters the device runs at the same time
 	launch(stream int, kernel string, g grid, params []uint64) error
 	newStream(first bool) (int, error) // whose kernels may start before those of others
 	freeStream(stream int) error
@@ -152,7 +154,7 @@ func newDevice(number int, dr driver) (*Device, error) {
 	}
 	d := &Device{
 		number: number, order: opened.Add(1), driver: dr, first: &Stream{},
-		pieces: map[uintptr]bool{}, pinned: map[unsafe.Pointer]int{}, kept: map[source]structure{},
+		pieces: map[uintptr]bool{}, pinned: map[unsafe.Pointer]int{}, kept: map[source]structure{}, fits: map[string]bool{},
 		tables: map[int]fftTable{},
 		events: map[*Event]bool{}, streams: map[*Stream]bool{},
 	}
@@ -370,6 +372,24 @@ func (w *pass) launch(kernel string, g grid, params ...uint64) {
 	if w.err == nil && w.dev != nil {
 		w.err = wrap(w.dev.driver.launch(w.stream.id, kernel, g, params))
 	}
+}
+
+// fits reports whether the device has a compute capability, and room for a cluster of a kernel, whose largest grid is g. Where others
+// use the room, a launch waits for it.
+func (w *pass) fits(kernel string, capability int, g grid) bool {
+	if w.err != nil || w.dev == nil || w.dev.Properties().Capability < capability {
+		return false
+	}
+	fits, known := w.dev.fits[kernel]
+	if !known {
+		n, err := w.dev.driver.clusters(kernel, g)
+		if w.err = wrap(err); err != nil {
+			return false
+		}
+		fits = n > 0
+		w.dev.fits[kernel] = fits
+	}
+	return fits
 }
 
 // zero sets m to zeros.

@@ -11,6 +11,19 @@ package cuda
 // static CUresult toDevice(CUdeviceptr to, uintptr_t from, size_t n, CUstream s) { return cuMemcpyHtoDAsync(to, (void *)from, n, s); }
 // static CUresult toHost(uintptr_t to, CUdeviceptr from, size_t n, CUstream s) { return cuMemcpyDtoHAsync((void *)to, from, n, s); }
 //
+// // clusters asks how many clusters of a kernel run at the same time. CUDA 11.8 and its drivers brought clusters.
+// #if CUDA_VERSION >= 11080
+// #pragma weak cuOccupancyMaxActiveClusters
+// #endif
+// static CUresult clusters(int *n, CUfunction f, const unsigned *blocks, const unsigned *threads) {
+// 	*n = 0;
+// #if CUDA_VERSION >= 11080
+// 	CUlaunchConfig c = {blocks[0], blocks[1], blocks[2], threads[0], threads[1], threads[2]};
+// 	if (cuOccupancyMaxActiveClusters) return cuOccupancyMaxActiveClusters(n, f, &c);
+// #endif
+// 	return CUDA_SUCCESS;
+// }
+//
 // // compileLog compiles an image again, and stores what the driver says of its errors.
 // static void compileLog(const char *image, char *log, size_t n) {
 // 	CUmodule m;
@@ -277,6 +290,25 @@ func (c *card) copyFrom(stream int, at uintptr, of driver, from uintptr, bytes i
 
 func (c *card) zero(stream int, at uintptr, bytes int) error {
 	return c.do(func() error { return cu.MemsetD8Async(cu.DevicePtr(at), 0, int64(bytes), c.streams[stream]) })
+}
+
+func (c *card) clusters(kernel string, g grid) (int, error) {
+	var n C.int
+	err := c.do(func() error {
+		f, err := c.function(kernel)
+		if err != nil {
+			return err
+		}
+		var sizes [6]C.uint
+		for i := range 3 {
+			sizes[i], sizes[3+i] = C.uint(g.blocks[i]), C.uint(g.threads[i])
+		}
+		if err := result(C.clusters(&n, *(*C.CUfunction)(unsafe.Pointer(&f.Function)), &sizes[0], &sizes[3])); err != nil {
+			return fmt.Errorf("clusters of kernel %s: %w", kernel, err)
+		}
+		return nil
+	})
+	return int(n), err
 }
 
 func (c *card) launch(stream int, kernel string, g grid, params []uint64) error {

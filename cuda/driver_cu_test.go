@@ -111,6 +111,31 @@ func TestCards(t *testing.T) {
 	}
 }
 
+// TestCardClusters asks for the room for clusters. testdata/driver.c has none on device 0, and for three on device 1.
+func TestCardClusters(t *testing.T) {
+	for i, dev := range cards(t) {
+		p := dev.Properties()
+		imitated := strings.HasPrefix(p.Name, "no GPU")
+		kernel := "panelColumnsF64"
+		if imitated {
+			kernel = "exchangeRowsF64"
+		} else if p.Capability < 90 {
+			continue
+		}
+		ask := func(blocks int) (int, error) {
+			return dev.driver.clusters(kernel, grid{[3]int{blocks, 1, 1}, [3]int{maxThreads, 1, 1}})
+		}
+		if n, err := ask(8); err != nil || imitated && n != 3*i {
+			t.Errorf("device %d: room for %d clusters: %v", i, n, err)
+		}
+		if imitated {
+			if _, err := ask(7); err == nil {
+				t.Errorf("device %d: no error for 7 blocks", i)
+			}
+		}
+	}
+}
+
 // TestCardStreams orders copies and passes of two streams by events.
 func TestCardStreams(t *testing.T) {
 	for _, dev := range cards(t) {

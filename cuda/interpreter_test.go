@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -32,6 +33,9 @@ type interpreted struct {
 	capability  int
 	allocations int // of memory, streams and events
 	failing     int // the number of the allocation that fails, 0 for none
+
+	narrow     bool  // has no room for clusters
+	unanswered error // of clusters
 }
 
 // modules are the files that kernels were run of, as a driver loads them.
@@ -247,6 +251,13 @@ func (d *interpreted) compile(kernel string) error {
 	return err
 }
 
+func (d *interpreted) clusters(kernel string, _ grid) (int, error) {
+	if d.narrow || d.unanswered != nil {
+		return 0, d.unanswered
+	}
+	return 1, nil
+}
+
 func (d *interpreted) launch(_ int, kernel string, g grid, params []uint64) error {
 	k, err := kernelOf(kernel)
 	if err != nil {
@@ -254,6 +265,9 @@ func (d *interpreted) launch(_ int, kernel string, g grid, params []uint64) erro
 	}
 	if most, ok := largestBlock()[kernel]; ok && g.threads[0]*g.threads[1]*g.threads[2] > most {
 		return fmt.Errorf("kernel %s: %v threads of a block, but its occupancy is that of %d", kernel, g.threads, most)
+	}
+	if d.narrow && strings.HasPrefix(kernel, "panelColumns") {
+		return fmt.Errorf("kernel %s: no room for a cluster", kernel)
 	}
 	r := newRecord(d.machine.Memory, kernel, g, params)
 	if err := d.machine.Launch(k, ptx.Grid{Blocks: g.blocks, Threads: g.threads}, params); err != nil {

@@ -28,9 +28,11 @@ import (
 // 32 columns at a time are eliminated in
 // registers: up to 64 rows in one launch for all matrices, and more in a launch for each column, in
 // which many blocks take part. On cards of compute capability 9.0 and later the blocks of a cluster eliminate 64 columns of one matrix in a
-// launch, if there are up to 8192 rows. What they change in other columns is a triangular solution and a product of matrices. A matrix
+// launch, if there are up to 8192 rows and the card has room for a cluster: a small part of a card may have none. What they change in other columns is a triangular solution and a product of matrices. A matrix
 // of more than 256 columns is factored in panels of 256 columns; the next panel runs beside the product of the one before.
-// The pivot of a column is its largest element, and the first of those. NaN counts as the largest.
+// The pivot of a column is the first of its elements of the largest magnitude. NaN counts as the largest. Clusters multiply by the
+// reciprocal of the pivot where others divide. Of two equal rows, they may then leave some ε where others leave 0, and the Condition
+// of the error is some 1/ε instead of +Inf.
 // Each column of Y solves a system whose matrix is within about 3n·ε·|L|·|U| of A (Higham 2002, theorem 9.4).
 //
 // The test for singular matrices is that of revlinalg.Solve, with rows that are scaled if it needs
@@ -90,8 +92,9 @@ const (
 	ownRows    = 4 // of a thread
 )
 
-// teamWarps are the warps of a block of panelColumns. Tests lower them, so that threads have several rows.
-var teamWarps = maxThreads / warp
+// A block of panelColumns has from leastTeamWarps to teamWarps warps. Tests change them, so that a block has several, or a thread
+// several rows.
+var leastTeamWarps, teamWarps = 1, maxThreads / warp
 
 // run makes the pass. Everything that may fail comes before the results are written.
 func (s *luSystems[T]) run(p *rev.Pass[Solve[T]]) {
@@ -168,8 +171,7 @@ func (s *luSystems[T]) operand() []uint64 {
 // factor factors A, and sets the ratios.
 func (s *luSystems[T]) factor(ratios uint64) {
 	n, a := s.lu.rows, s.of(s.k.A)
-	x := uint64(s.lu.data.address())
-	s.launch(typed[T]("loadSystems"), vectorGrid(s.count*n*n), append(append([]uint64{x, s.order}, s.operand()...), s.shifts)...)
+	s.load()
 	s.ahead(n, func(on stacks[T], lo, hi int) {
 		first, end := lo, hi
 		if hi-lo == n {
@@ -178,13 +180,19 @@ func (s *luSystems[T]) factor(ratios uint64) {
 		s.eliminate(on, lo, hi, first, end)
 	}, s.update)
 	s.launch(typed[T]("pivotRatios"), grid{[3]int{across(n, warp) * s.count, 1, 1}, [3]int{maxThreads, 1, 1}},
-		ratios, x, uint64(a.data.address()), uint64(a.down), uint64(a.batch), uint64(n), s.shifts)
+		ratios, uint64(s.lu.data.address()), uint64(a.data.address()), uint64(a.down), uint64(a.batch), uint64(n), s.shifts)
+}
+
+// load copies A to the place of its factors, and numbers its rows.
+func (s *luSystems[T]) load() {
+	params := append([]uint64{uint64(s.lu.data.address()), s.order}, s.operand()...)
+	s.launch(typed[T]("loadSystems"), vectorGrid(len(s.lu.data)), append(params, s.shifts)...)
 }
 
 // eliminate eliminates columns lo to hi-1, by halves. The columns before lo have been applied to them. Rows are exchanged in columns
 // first to end-1. Column n is the order of the rows.
 func (s *luSystems[T]) eliminate(on stacks[T], lo, hi, first, end int) {
-	if hi-lo <= panelCols && s.together(s.lu.rows-lo) {
+	if hi-lo <= panelCols && s.together(on, s.lu.rows-lo) {
 		s.pivotTogether(on, lo, hi, first, end)
 		return
 	}
@@ -250,14 +258,15 @@ func (s *luSystems[T]) pivot(on stacks[T], panel stack[T], top int) {
 
 // together reports whether the blocks of a cluster eliminate panels of so many rows. All blocks of a cluster run at the same
 // time, so that they can wait for each other.
-func (s *luSystems[T]) together(rows int) bool {
-	return s.count == 1 && s.dev != nil && s.dev.Properties().Capability >= 90 && rows > pivotRows && rows <= ownRows*teamBlocks*warp*teamWarps
+func (s *luSystems[T]) together(on stacks[T], rows int) bool {
+	return s.count == 1 && rows > pivotRows && rows <= ownRows*teamBlocks*warp*teamWarps &&
+		on.fits(typed[T]("panelColumns"), 90, grid{[3]int{teamBlocks, 1, 1}, [3]int{maxThreads, 1, 1}})
 }
 
 // pivotTogether does what eliminate does for a panel, in one launch.
 func (s *luSystems[T]) pivotTogether(on stacks[T], lo, hi, first, end int) {
 	n := s.lu.rows
-	threads := warp * min(across(n-lo, teamBlocks*warp), teamWarps)
+	threads := warp * min(max(across(n-lo, teamBlocks*warp), leastTeamWarps), teamWarps)
 	on.launch(typed[T]("panelColumns"), grid{[3]int{teamBlocks, 1, 1}, [3]int{threads, 1, 1}},
 		uint64(s.lu.data.address()), s.order, s.pivots, uint64(n), uint64(lo), uint64(hi-lo), uint64(first), uint64(end))
 }

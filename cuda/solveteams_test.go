@@ -2,44 +2,117 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"revnum/cuda/internal/ptx"
 	"revnum/cuda/kernels"
 	"revnum/rev"
 )
 
-// inTeams has clusters of blocks, with up to so many warps of a block.
-func inTeams(t *testing.T, warps int) {
+// inTeams has clusters of blocks, whose blocks have from least to most warps.
+func inTeams(t *testing.T, least, most int) {
 	t.Helper()
-	before := teamWarps
-	t.Cleanup(func() { teamWarps = before })
-	teamWarps = warps
+	setTeamWarps(t, least, most)
 	testDevice = withTensorCores(t, 1<<26, 90)
 }
 
+func setTeamWarps(t *testing.T, least, most int) {
+	t.Helper()
+	before := [2]int{leastTeamWarps, teamWarps}
+	t.Cleanup(func() { leastTeamWarps, teamWarps = before[0], before[1] })
+	leastTeamWarps, teamWarps = least, most
+}
+
 // TestSolveTeams compares panels that clusters of blocks eliminate: in a part of 16 columns and in several, in a panel and in
-// several, and with several rows of a thread.
+// several, with several rows of a thread and several warps of a block.
 func TestSolveTeams(t *testing.T) {
-	inTeams(t, 2)
+	inTeams(t, 1, 2)
 	compareSolve[float64](t, 65, 2, 0, false, "Forward")
 	compareSolve[float64](t, 134, 1, 0, true, allPasses...)
 	compareSolve[float32](t, 150, 1, 0, false, "Forward")
+	t.Run("warps", func(t *testing.T) {
+		inTeams(t, 2, 2)
+		compareSolve[float64](t, 90, 1, 0, true, "Forward")
+		inTeams(t, 3, 3)
+		compareSolve[float32](t, 131, 1, 0, false, "Forward")
+	})
 	t.Run("rows", func(t *testing.T) {
-		inTeams(t, 1)
+		inTeams(t, 1, 1)
 		compareSolve[float64](t, 300, 1, 0, false, "Forward")
 		compareSolve[float32](t, 280, 1, 0, true, "Forward")
 	})
 	t.Run("too many rows", func(t *testing.T) {
-		inTeams(t, 0)
+		inTeams(t, 0, 0)
 		compareSolve[float64](t, 70, 1, 0, false, "Forward")
 	})
+}
+
+// TestSolveTeamsRoom has a card without room for a cluster, and one that does not say.
+func TestSolveTeamsRoom(t *testing.T) {
+	if os.Getenv("REVNUM_DEVICE") != "" {
+		t.Skip("this needs the interpreter")
+	}
+	d := interpret(t, 1<<26)
+	d.capability, d.narrow = 90, true
+	testDevice = open(t, d)
+	compareSolve[float64](t, 70, 1, 0, false, "Forward")
+	testDevice.fits["panelColumnsF64"] = true // the interpreter refuses the launch
+	k := randomSolve[float64](rand.New(rand.NewPCG(37, 38)), 70, 1, 0, false)
+	if err := rev.Forward(k); err == nil || !strings.Contains(err.Error(), "no room for a cluster") {
+		t.Errorf("error %v", err)
+	}
+	d = interpret(t, 1<<26)
+	d.capability, d.unanswered = 90, errors.New("no answer")
+	testDevice = open(t, d)
+	if err := rev.Forward(k); err == nil || !strings.Contains(err.Error(), "no answer") {
+		t.Errorf("error %v", err)
+	}
+	d.unanswered = nil
+	compareSolve[float64](t, 70, 1, 0, false, "Forward")
+}
+
+// TestSolveTeamsSingular has two equal rows, one of which a multiplication by a reciprocal may leave as some ε.
+func TestSolveTeamsSingular(t *testing.T) {
+	inTeams(t, 1, 2)
+	const n = 70
+	k := randomSolve[float64](rand.New(rand.NewPCG(39, 40)), n, 1, 0, false)
+	copy(k.A.Row(60), k.A.Row(20))
+	var singular *rev.SingularError
+	if err := rev.Forward(k); !errors.As(err, &singular) || !(float64(singular.Condition) >= 1/(n*epsilon[float64]())) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestSolveTeamsSizes compares the sizes of this package and of kernels.
+func TestSolveTeamsSizes(t *testing.T) {
+	for name, size := range map[string]int{
+		"panelCols": panelCols, "ownRows": ownRows, "clusterBlocks": teamBlocks, "exchangeCols": exchangeCols, "mostPivots": aheadCols, "maxThreads": maxThreads, "lanes": warp,
+	} {
+		var found []string
+		for _, file := range []string{"lu_sm90.cu", "lu.cu", "cluster.h", "number.h"} {
+			text, err := os.ReadFile(filepath.Join("kernels", file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(`(?m)^constexpr int .*\b`+name+` = (\d+)`).FindAllSubmatch(text, -1) {
+				found = append(found, string(m[1]))
+			}
+		}
+		if !slices.Equal(found, []string{strconv.Itoa(size)}) {
+			t.Errorf("%s is %v in kernels, and %d here", name, found, size)
+		}
+	}
 }
 
 // TestSolveTeamsAhead factors panels beside products, in two orders that events allow.
@@ -51,88 +124,138 @@ func TestSolveTeamsAhead(t *testing.T) {
 }
 
 // TestSolveTeamsPivots has columns with many elements of the largest magnitude, of which the first is the pivot, and pivots that are
-// large, small, zero, infinite or no numbers. Pivots and the order of rows are those of a card without clusters.
+// large, small, zero, infinite or no numbers. Equal elements are in rows of different blocks, of different warps and of one thread.
+// Pivots and the order of rows are those of a card without clusters.
 func TestSolveTeamsPivots(t *testing.T) {
-	for name, fill := range map[string]func(a rev.General[float64]){
-		"ties": func(a rev.General[float64]) { // powers of two and zeros remain
-			for i, row := range rand.New(rand.NewPCG(31, 32)).Perm(a.Rows) {
+	comparePivots[float64](t, 1e-10, 0x1p1023, 0x1p-1030)
+	comparePivots[float32](t, 1e-4, 0x1p127, 0x1p-128)
+}
+
+func comparePivots[T rev.Float](t *testing.T, tolerance float64, large, small T) {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(31, 32))
+	// All pivots are near by, and all multipliers are below 1.
+	dominated := func(by T) func(rev.General[T]) {
+		return func(a rev.General[T]) {
+			for i, row := range rnd.Perm(a.Rows) {
 				for j := range a.Row(i) {
-					a.Row(i)[j] = 1 - 2*float64(bits.OnesCount(uint(row&j))%2)
+					a.Row(i)[j] *= by / 64
+				}
+				a.Row(i)[row] = by
+			}
+		}
+	}
+	fillAll := func(f func(i, j int) T) func(rev.General[T]) {
+		return func(a rev.General[T]) {
+			for i, row := range rnd.Perm(a.Rows) {
+				for j := range a.Row(i) {
+					a.Row(i)[j] = f(row, j)
 				}
 			}
-		},
-		"large":    func(a rev.General[float64]) { scaleAll(a, 0x1p1010) },
-		"small":    func(a rev.General[float64]) { scaleAll(a, 0x1p-1030) },
-		"zero":     func(a rev.General[float64]) { scaleAll(a, 0) },
-		"NaN":      func(a rev.General[float64]) { a.Row(77)[20] = math.NaN() },
-		"infinite": func(a rev.General[float64]) { a.Row(50)[5], a.Row(60)[5] = math.Inf(1), math.Inf(-1) },
+		}
+	}
+	one := map[int]int{}
+	for i := range 1024 {
+		one[i] = rnd.IntN(60)
+	}
+	for name, fill := range map[string]func(a rev.General[T]){
+		"signs": fillAll(func(i, j int) T { return T(1 - 2*(bits.OnesCount(uint(i&j))%2)) }), // powers of two and zeros remain
+		"equal": fillAll(func(int, int) T { return 1 }),
+		"zero":  fillAll(func(int, int) T { return 0 }),
+		"one in a row": fillAll(func(i, j int) T {
+			if one[i] != j {
+				return 0
+			}
+			return T(1 - i%2*2)
+		}),
+		"large":    dominated(large),
+		"small":    dominated(small),
+		"NaN":      func(a rev.General[T]) { a.Row(77)[20] = T(math.NaN()) },
+		"infinite": func(a rev.General[T]) { a.Row(50)[5], a.Row(60)[5] = T(math.Inf(1)), T(math.Inf(-1)) },
 	} {
-		a := general[float64](rand.New(rand.NewPCG(33, 34)), 128, 128)
-		fill(a)
-		scale := 0.0
-		for _, v := range a.Data {
-			if math.Abs(v) <= math.MaxFloat64 {
-				scale = max(scale, math.Abs(v))
+		for _, size := range []struct{ n, cols, warps int }{{96, 66, 2}, {300, 20, 1}} {
+			what := fmt.Sprintf("%T, %s, %v", *new(T), name, size)
+			setTeamWarps(t, size.warps, size.warps)
+			a := general[T](rnd, size.n, size.n)
+			fill(a)
+			scale := 0.0
+			for _, v := range a.Data {
+				if v := math.Abs(float64(v)); v <= math.MaxFloat64 {
+					scale = max(scale, v)
+				}
 			}
-		}
-		factors, pivots, order := factorOf(t, withTensorCores(t, 1<<24, 75), a)
-		inTeams, itsPivots, itsOrder := factorOf(t, withTensorCores(t, 1<<24, 90), a)
-		if !slices.Equal(pivots, itsPivots) || !slices.Equal(order, itsOrder) {
-			t.Errorf("%s: pivots %v and order %v, want %v and %v", name, itsPivots, itsOrder, pivots, order)
-		}
-		for i, w := range factors {
-			if v := inTeams[i]; v != w && (v == v || w == w) && !(math.Abs(v-w) <= 1e-10*max(scale, 1)) {
-				t.Fatalf("%s: element (%d, %d) is %v, want %v", name, i/a.Cols, i%a.Cols, v, w)
+			factors, pivots, order := factorOf(t, withTensorCores(t, 1<<25, 75), a, size.cols)
+			teams, itsPivots, itsOrder := factorOf(t, withTensorCores(t, 1<<25, 90), a, size.cols)
+			if !slices.Equal(pivots, itsPivots) || !slices.Equal(order, itsOrder) {
+				t.Errorf("%s: pivots %v and order %v, want %v and %v", what, itsPivots, itsOrder, pivots, order)
+				continue
+			}
+			for e, w := range factors {
+				i, j, bound := e/a.Cols, e%a.Cols, tolerance
+				if j >= i || j >= size.cols {
+					bound *= scale
+				}
+				if (name == "large" || name == "small") && j == 0 {
+					bound = 0 // quotients
+				}
+				if v := teams[e]; v != w && (v == v || w == w) && !(math.Abs(float64(v)-float64(w)) <= bound) {
+					t.Errorf("%s: element (%d, %d) is %v, want %v", what, i, j, v, w)
+					break
+				}
 			}
 		}
 	}
 }
 
-func scaleAll(a rev.General[float64], by float64) {
-	for i := range a.Data {
-		a.Data[i] *= by
-	}
-}
-
-// factorOf returns the factors of a matrix, the places of the pivots and the order of the rows.
-func factorOf(t *testing.T, dev *Device, a rev.General[float64]) (factors []float64, pivots, order []int64) {
+// factorOf eliminates columns of a matrix. It returns the matrix, the places of the pivots and the order of the rows.
+func factorOf[T rev.Float](t *testing.T, dev *Device, a rev.General[T], cols int) (factors []T, pivots, order []int64) {
 	t.Helper()
-	n := a.Rows
-	k := Solve[float64]{A: must(NewGeneral(dev, a))(t)}
-	s := luSystems[float64]{stacks: stacks[float64]{count: 1}, k: &k}
-	w := begin(&k, &rev.Pass[Solve[float64]]{})
-	s.pass = &w
-	candidates := across(n, pivotRows) * candidateBytes / 8
-	s.free = s.room(1, 8*(n*n+3*n+2*candidates))
-	ratios := s.take(n)
-	s.order, s.pivots, s.lu = uint64(s.take(n).address()), uint64(s.take(n).address()), s.matrices(n, n)
-	for i := range s.candidates {
-		s.candidates[i] = uint64(s.take(candidates).address())
-	}
-	s.factor(uint64(ratios.address()))
-	factors, pivots, order = make([]float64, n*n), make([]int64, n), make([]int64, n)
-	get(s.pass, factors, s.lu.data.address())
-	get(s.pass, pivots, uintptr(s.pivots))
-	get(s.pass, order, uintptr(s.order))
-	if err := errors.Join(w.end(), k.A.Data.Free()); err != nil {
+	x := must(NewGeneral(dev, a))(t)
+	factors, pivots, order, err := eliminated(x, cols)
+	if err := errors.Join(err, x.Data.Free()); err != nil {
 		t.Fatal(err)
 	}
 	return factors, pivots, order
 }
 
-// TestSolveTeamsBarriers removes each barrier of a cluster from the kernel, one after the other. The interpreter finds each.
+func eliminated[T rev.Float](a General[T], cols int) (factors []T, pivots, order []int64, err error) {
+	n, size := a.Rows, int(unsafe.Sizeof(*new(T)))
+	k := Solve[T]{A: a}
+	s := luSystems[T]{stacks: stacks[T]{count: 1}, k: &k}
+	w := begin(&k, &rev.Pass[Solve[T]]{})
+	s.pass = &w
+	candidates := across(n, pivotRows) * candidateBytes / size
+	s.free = s.room(1, size*(n*n+2*candidates)+8*2*n)
+	s.order, s.pivots = uint64(s.take(n*8/size).address()), uint64(s.take(n*8/size).address())
+	for i := range s.candidates {
+		s.candidates[i] = uint64(s.take(candidates).address())
+	}
+	s.lu = s.matrices(n, n)
+	s.load()
+	s.eliminate(s.stacks, 0, cols, 0, cols)
+	s.exchange(s.stacks, 0, cols, cols, 0, n+1)
+	factors, pivots, order = make([]T, n*n), make([]int64, cols), make([]int64, n)
+	get(s.pass, factors, s.lu.data.address())
+	get(s.pass, pivots, uintptr(s.pivots))
+	get(s.pass, order, uintptr(s.order))
+	return factors, pivots, order, w.end()
+}
+
+// TestSolveTeamsBarriers removes each barrier from the kernels, one after the other: of a cluster, of a block and of a warp. The
+// interpreter finds each.
 func TestSolveTeamsBarriers(t *testing.T) {
 	if os.Getenv("REVNUM_DEVICE") != "" {
 		t.Skip("this needs the interpreter")
 	}
-	const file, wait = "lu_sm90.ptx", "	barrier.cluster.arrive.aligned;\n	barrier.cluster.wait.aligned;\n"
-	text, err := kernels.PTX.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inTeams(t, 1)
-	k := randomSolve[float64](rand.New(rand.NewPCG(35, 36)), 90, 1, 0, false)
-	if err := rev.Forward(k); err != nil {
+	withoutBarriers[float64](t)
+	withoutBarriers[float32](t)
+}
+
+func withoutBarriers[T rev.Float](t *testing.T) {
+	t.Helper()
+	const file = "lu_sm90.ptx"
+	name := typed[T]("panelColumns")
+	if _, err := kernelOf(name); err != nil {
 		t.Fatal(err)
 	}
 	modules.Lock()
@@ -143,23 +266,60 @@ func TestSolveTeamsBarriers(t *testing.T) {
 		modules.parsed[file] = m
 		modules.Unlock()
 	}
-	defer set(whole)
-	parts := strings.Split(string(text), wait)
-	if len(parts) < 4 {
-		t.Fatalf("%d barriers", len(parts)-1)
+	t.Cleanup(func() { set(whole) })
+	bytes, err := kernels.PTX.ReadFile(file)
+	if folder := os.Getenv("REVNUM_PTX"); folder != "" {
+		bytes, err = os.ReadFile(filepath.Join(folder, file))
 	}
-	for i := range parts[1:] {
-		before := strings.Join(parts[:i+1], wait)
-		if last := before[strings.LastIndex(before, ".entry"):]; !strings.HasPrefix(last, ".entry panelColumnsF64") {
-			continue
-		}
-		m, err := ptx.Parse(file, before+strings.Join(parts[i+1:], wait))
-		if err != nil {
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(bytes)
+	from := strings.Index(text, ".entry "+name)
+	to := from + strings.Index(text[from:], "\n}\n")
+	dev := withTensorCores(t, 1<<24, 90)
+	for _, test := range []struct {
+		barrier         string
+		n, warps, least int // least are the barriers that there are
+	}{
+		{`barrier\.cluster\.arrive\.aligned;\s*barrier\.cluster\.wait\.aligned;`, 90, 34, 1, 3, 0},
+		{`bar\.sync.*;`, 90, 34, 2, 6, 0},
+		{`bar\.warp\.sync.*;`, 800, 18, 1, 3 * 2 * ownRows, 2 * ownRows}, // of three loops over the rows of a thread
+	} {
+		a := must(NewGeneral(dev, general[T](rand.New(rand.NewPCG(35, 36)), test.n, test.n)))(t)
+		if err := panelOf(a, test.cols, test.warps); err != nil {
 			t.Fatal(err)
 		}
-		set(m)
-		if err := rev.Forward(k); err == nil || !strings.Contains(err.Error(), "kernel panelColumnsF64") {
-			t.Errorf("without barrier %d: error %v", i, err)
+		all := regexp.MustCompile(test.barrier).FindAllStringIndex(text[from:to], -1)
+		if len(all) < test.least {
+			t.Errorf("%d barriers %s, want at least %d", len(all), test.barrier, test.least)
+		}
+		for i, at := range all {
+			if test.skip > 0 && i%test.skip == 0 {
+				continue
+			}
+			m, err := ptx.Parse(file, text[:from+at[0]]+text[from+at[1]:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			set(m)
+			if err := panelOf(a, test.cols, test.warps); err == nil || !strings.Contains(err.Error(), "kernel "+name) {
+				t.Errorf("%s without %s number %d: error %v", name, test.barrier, i, err)
+			}
+		}
+		set(whole)
+		if err := a.Data.Free(); err != nil {
+			t.Fatal(err)
 		}
 	}
+}
+
+// panelOf eliminates a panel, and exchanges rows in some of them.
+func panelOf[T rev.Float](a General[T], cols, warps int) error {
+	n := uint64(a.Rows)
+	k := Solve[T]{A: a}
+	w := begin(&k, &rev.Pass[Solve[T]]{})
+	pivots := uint64(w.room(1, 2*8*a.Rows))
+	w.launch(typed[T]("panelColumns"), grid{[3]int{teamBlocks, 1, 1}, [3]int{warp * warps, 1, 1}}, uint64(a.Data.address()), pivots+8*n, pivots, n, 0, uint64(cols), 0, 8)
+	return w.end()
 }

@@ -2,8 +2,8 @@
 #pragma once
 #include "number.h"
 
-// A cluster has so many blocks, as on each such card. CLUSTER begins a kernel of them: compile.sh makes its bound of blocks
-// their number, for which clang 19 has no attribute.
+// A cluster has so many blocks. CLUSTER begins a kernel of clusters. Clang 19 only has an attribute for the most blocks of a
+// cluster, and compile.sh writes into the PTX that a cluster has exactly so many.
 constexpr int clusterBlocks = 8;
 #define CLUSTER KERNEL __attribute__((launch_bounds(maxThreads, 1, clusterBlocks)))
 

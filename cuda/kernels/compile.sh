@@ -37,6 +37,10 @@ compile() {
 		-Xclang -target-feature -Xclang +$isa -ffp-contract=off -std=c++17 -O3 \
 		-Wall -Wextra -Werror -S "$1" -o "${1%.cu}.ptx"
 	sed -Ei 's/^\.maxclusterrank ([0-9]+)/.explicitcluster\n.reqnctapercluster \1/' "${1%.cu}.ptx" # cluster.h says why
+	if grep -q '^\s*CLUSTER ' "$1" && ! grep -q '^\.reqnctapercluster ' "${1%.cu}.ptx"; then
+		echo "$1: the PTX has no .maxclusterrank, which would become the blocks of a cluster" >&2
+		exit 1
+	fi
 }
 export -f compile
 export tables

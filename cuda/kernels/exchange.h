@@ -5,8 +5,9 @@
 // A Move brings a row to a place.
 struct Move { int to, of; };
 
-// setMoves tells what exchanges of rows top+i with rows top+pivot[i], one after the other, do together. Up to 2·count rows move. Which
-// row comes to a place, the pivots tell from the last to the first. The threads of a block call it.
+// setMoves sets the 2·count moves that make, in one step, the exchanges of rows top+i with top+pivot[i] for i = 0, 1, ..., count-1.
+// The row that comes to a place is found by following the exchanges from the last to the first. Moves of rows to their own place
+// fill the list. All threads of a block call it.
 DEVICE void setMoves(Move *moves, const int *pivot, int count, int top, int threads) {
 	for (int e = (int)threadX(); e < 2 * count; e += threads) {
 		int i = e < count ? e : e - count, place = e < count ? i : pivot[i], row = place;

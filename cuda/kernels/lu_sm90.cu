@@ -5,6 +5,7 @@
 
 // Threads have up to ownRows rows of a panel of up to panelCols columns, of which they hold partCols in registers.
 constexpr int panelCols = 64, partCols = 16, ownRows = 4, mostWarps = maxThreads / lanes; // as in cuda/solve.go
+static_assert(panelCols % partCols == 0 && clusterBlocks <= mostWarps);
 
 // A Choice is a row for the next pivot.
 template <class T> struct Choice {
@@ -43,10 +44,12 @@ template <class T> struct Panel {
 //
 // Rows stay where they are until the end. Parts of 16 columns are eliminated one after the other. Before, columns 0 to lo-1 of the
 // panel are applied to a part:
-// each block solves U = L⁻¹·A for rows 0 to lo-1 of P·A, and its threads subtract products with U from their rows. So do they when
-// a column is eliminated. What this makes of rows of pivots is not used: these are in shared memory.
+// each block solves U = L⁻¹·A for rows 0 to lo-1 of P·A, and its threads subtract products with U from their rows. When a
+// column is eliminated, each thread subtracts from all of its rows, even from those that were pivots. Rows of pivots are kept in
+// shared memory, and are stored from there at the end of a part.
 template <class T> INLINE void panelColumns(T *matrix, i64 *order, i64 *pivots, i64 n, i64 top, int width, i64 first, i64 end) {
 	OF_BLOCK(Panel<T>, m);
+	static_assert(sizeof m <= 48 << 10);
 	int me = (int)threadX(), lane = me % lanes, warp = me / lanes, all = (int)threads(), rank = clusterRank();
 	T(&tile)[lanes][partCols + 1] = m.tile[warp];
 	T *x = matrix + top * (n + 1);
@@ -152,6 +155,7 @@ template <class T> INLINE void panelColumns(T *matrix, i64 *order, i64 *pivots, 
 			}
 			barrier();
 			if (warp == 0) { // four lanes for each block
+				static_assert(4 * clusterBlocks == lanes);
 				const Choice<T> &c = chosen(m.ofWarps, all / lanes);
 				Choice<T> &to = ofBlock(m, lane / 4).ofBlocks[k & 1][rank];
 				if (lane % 4 == 0) {

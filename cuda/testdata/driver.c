@@ -471,6 +471,16 @@ CALL(cuModuleLoadDataEx, (CUmodule *m, const void *image, unsigned n, CUjit_opti
 CALL(cuModuleUnload, (CUmodule m), r = unloadModule(m))
 CALL(cuModuleGetFunction, (CUfunction *f, CUmodule m, const char *name), r = getFunction(f, m, name))
 
+// occupy counts clusters of 8 blocks. Device 0 has room for none, and device 1 for three.
+static CUresult occupy(int *n, CUfunction f, const CUlaunchConfig *c) {
+	if (!f || !c->gridDimX || c->gridDimX % 8 || c->gridDimY != 1 || c->gridDimZ != 1 || c->blockDimX != 256 || c->blockDimY != 1 || c->blockDimZ != 1) return CUDA_ERROR_INVALID_VALUE;
+	if (c->sharedMemBytes || c->hStream || c->attrs || c->numAttrs) return CUDA_ERROR_INVALID_VALUE;
+	*n = 3 * current->device;
+	return CUDA_SUCCESS;
+}
+
+CALL(cuOccupancyMaxActiveClusters, (int *n, CUfunction f, const CUlaunchConfig *c), r = occupy(n, f, c))
+
 static CUresult launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream s, void **params, void **extra) {
 	if (!isStream(s) || shared || extra || f->params > 64) return CUDA_ERROR_INVALID_HANDLE;
 	if (!gx || gx > 0x7fffffff || !gy || gy > 65535 || !gz || gz > 65535 || !bx || !by || !bz || bz > 64 || (size_t)bx * by * bz > 1024) return CUDA_ERROR_INVALID_VALUE;

@@ -1,8 +1,8 @@
 package ptx
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 )
 
 // mostTeam is how many blocks a cluster has at most on every card that has clusters.
@@ -80,21 +80,29 @@ func (b *block) sharedOf(rank int) *piece {
 	return other.shared
 }
 
-// clusterBarrier reads a part of a barrier of a cluster. Both parts stand together.
-func (p *parser) clusterBarrier(in *instruction, words []string) error {
+const clusterArrive, clusterWait = "barrier.cluster.arrive.aligned", "barrier.cluster.wait.aligned"
+
+var errArrival = errors.New("only an arrival and a wait after each other are known")
+
+// clusterBarrier reads a part of a barrier of a cluster. Both parts stand together, and all threads come to them.
+func (p *parser) clusterBarrier(in *instruction, op string, args []string) error {
 	switch {
-	case slices.Contains(words, "arrive"):
+	case in.guard >= 0 || len(args) > 0 || op != clusterArrive && op != clusterWait:
+		return fmt.Errorf("only %s and %s without guards are known", clusterArrive, clusterWait)
+	case op == clusterArrive:
 		in.do = func(*thread) {}
 		p.arrive = len(p.kernel.code) + 1
 		return nil
-	case slices.Contains(words, "wait") && p.arrive == len(p.kernel.code):
-		in.kind = clusterBarrier
-		return nil
+	case p.arrive < 0:
+		return errArrival
 	}
-	return fmt.Errorf("only an arrival and a wait after each other are known")
+	in.kind = clusterBarrier
+	p.arrive = -1
+	return nil
 }
 
-// mapShared reads an instruction for an address in the shared memory of a block of the cluster.
+// mapShared reads an instruction for an address in the shared memory of a block of the cluster. Without a state space, it takes
+// generic addresses: results of cvta.
 func (p *parser) mapShared(in *instruction, words, args []string) (err error) {
 	if len(words) != 2 || words[1] != "u64" || len(args) != 3 {
 		return fmt.Errorf("unknown instruction")
@@ -104,6 +112,9 @@ func (p *parser) mapShared(in *instruction, words, args []string) (err error) {
 	}
 	if in.a, err = p.source(args[1], "u64"); err != nil {
 		return err
+	}
+	if !p.generic[in.a] {
+		return fmt.Errorf("%s is no result of cvta.shared.u64", args[1])
 	}
 	if in.b, err = p.source(args[2], "u32"); err != nil {
 		return err

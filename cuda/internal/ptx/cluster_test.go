@@ -24,7 +24,8 @@ func runTeams(t *testing.T, body string, team, blocks int) ([]uint64, error) {
 	add.s64 	%%rd6, %%rd6, %%rd5;
 	add.s32 	%%r8, %%r2, 1;
 	rem.u32 	%%r8, %%r8, %d;
-	mapa.u64 	%%rd7, %%rd6, %%r8;
+	cvta.shared.u64 	%%rd7, %%rd6;
+	mapa.u64 	%%rd7, %%rd7, %%r8;
 `, team) + body)
 	m, err := Parse("test.ptx", strings.Replace(text, ")\n{", fmt.Sprintf(")\n.explicitcluster\n.reqnctapercluster %d\n{", team), 1))
 	if err != nil {
@@ -89,11 +90,20 @@ func TestClusterErrors(t *testing.T) {
 		"global":                  {"ld.param.u64 	%rd9, [k_param_2];\nadd.s64 	%rd9, %rd9, %rd5;\nst.global.u64 	[%rd9], %rd4;" + together, "without a barrier"},
 		"some wait for others":    {"setp.eq.u32 	%p1, %r2, 0;\n@%p1 bra 	$L1;" + together + "bra.uni 	$L2;\n$L1:" + together + "$L2:", "another barrier than block"},
 		"lanes that do not come":  {"setp.gt.u32 	%p1, %r1, 3;\n@%p1 bra 	$L1;" + together + "$L1:\nbar.sync 	0;", "another barrier than thread"},
-		"not shared":              {"mapa.u64 	%rd7, %rd3, %r8;", "not in shared memory"},
-		"no such block":           {"mov.u32 	%r8, 2;\nmapa.u64 	%rd7, %rd6, %r8;", "block 2 of 2"},
+		"not shared":              {"cvta.shared.u64 	%rd7, %rd3;\nmapa.u64 	%rd7, %rd7, %r8;", "not in shared memory"},
+		"no generic address":      {"mapa.u64 	%rd7, %rd6, %r8;", "no result of cvta.shared"},
+		"no such block":           {"mov.u32 	%r8, 2;\ncvta.shared.u64 	%rd7, %rd6;\nmapa.u64 	%rd7, %rd7, %r8;", "block 2 of 2"},
 		"outside":                 {together + "st.u64 	[%rd7+1024], %rd4;" + together, "are not in"},
 		"as own memory":           {together + "st.shared.u64 	[%rd7], %rd4;" + together, "not in shared memory"},
 		"arrival alone":           {"barrier.cluster.arrive.aligned;\nbar.sync 	0;\nbarrier.cluster.wait.aligned;", "after each other"},
+		"wait alone":              {"barrier.cluster.wait.aligned;", "after each other"},
+		"arrival at the end":      {"barrier.cluster.arrive.aligned;\n}", "after each other"},
+		"label between":           {"barrier.cluster.arrive.aligned;\n$L1:\nbarrier.cluster.wait.aligned;", "after each other"},
+		"relaxed":                 {"barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;", "without guards are known"},
+		"not aligned":             {"barrier.cluster.arrive;\nbarrier.cluster.wait;", "without guards are known"},
+		"guard":                   {"setp.eq.u32 	%p1, %r2, 0;\n@%p1 barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;", "without guards are known"},
+		"guarded wait":            {"setp.eq.u32 	%p1, %r2, 0;\nbarrier.cluster.arrive.aligned;\n@%p1 barrier.cluster.wait.aligned;", "without guards are known"},
+		"operand":                 {"barrier.cluster.arrive.aligned 	0;\nbarrier.cluster.wait.aligned;", "without guards are known"},
 		"part of a warp":          {"redux.sync.max.u32 	%r4, %r1, 15;", "whole warp"},
 	} {
 		if _, err := runTeams(t, test.body, 2, 4); err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "test.ptx:") {
@@ -107,6 +117,11 @@ func TestClusterErrors(t *testing.T) {
 	}
 	if _, err := runTeams(t, "st.global.u64 	[%rd3], %rd4;"+turn, 2, 4); err == nil || !strings.Contains(err.Error(), "without a barrier") {
 		t.Errorf("two clusters: %v", err)
+	}
+	// An arrival at the end of one kernel is none of the next, and a wait may not be the first instruction.
+	const head = ".visible .entry k()\n{\n"
+	if _, err := Parse("test.ptx", head+"barrier.cluster.wait.aligned;\n}"); err == nil || !strings.Contains(err.Error(), "after each other") {
+		t.Errorf("a wait at the beginning: %v", err)
 	}
 	if _, err := runTeams(t, "", 2, 3); err == nil || !strings.Contains(err.Error(), "are not clusters of 2") {
 		t.Errorf("three blocks: %v", err)

@@ -150,7 +150,9 @@ type parser struct {
 	locals map[string]int
 	labels map[string]int
 	jumps  map[int]string // labels by the indices of branches
-	arrive int            // how many instructions the kernel had after the last arrival at a barrier of clusters
+	arrive int            // how many instructions the kernel had after an arrival at a barrier of clusters, until the wait, or -1
+
+	generic map[int32]bool // registers with generic addresses of shared memory
 }
 
 func (p *parser) read(line string) error {
@@ -170,6 +172,9 @@ func (p *parser) read(line string) error {
 	case line == "}":
 		return p.end()
 	case strings.HasSuffix(line, ":"):
+		if p.arrive >= 0 {
+			return errArrival
+		}
 		p.labels[strings.TrimSuffix(line, ":")] = len(p.kernel.code)
 		return nil
 	case strings.HasPrefix(line, "{"): // declarations and instructions of a scope, on one line
@@ -202,7 +207,7 @@ func (p *parser) readTop(line string) error {
 		p.kernel = &Kernel{Name: name, file: p.file, module: p.module, offset: map[string]int{}}
 		p.header = true
 		p.regs, p.values, p.places, p.locals = map[string]int32{}, map[uint64]int32{}, map[string]int{}, map[string]int{}
-		p.labels, p.jumps = map[string]int{}, map[int]string{}
+		p.labels, p.jumps, p.arrive, p.generic = map[string]int{}, map[int]string{}, -1, map[int32]bool{}
 		return nil
 	case strings.Contains(line, "="):
 		return p.constant(line)
@@ -358,6 +363,9 @@ func (p *parser) newRegister(v uint64) int32 {
 // end resolves the branches of a kernel.
 func (p *parser) end() error {
 	k := p.kernel
+	if p.arrive >= 0 {
+		return errArrival
+	}
 	for i, label := range p.jumps {
 		target, ok := p.labels[label]
 		if !ok {
@@ -390,6 +398,9 @@ func (p *parser) instruction(line string) error {
 	if err != nil {
 		return err
 	}
+	if p.arrive >= 0 && op != clusterWait {
+		return errArrival
+	}
 	switch words[0] {
 	case "bra":
 		in.kind = branch
@@ -402,7 +413,7 @@ func (p *parser) instruction(line string) error {
 			break
 		}
 		if slices.Contains(words, "cluster") {
-			err = p.clusterBarrier(&in, words)
+			err = p.clusterBarrier(&in, op, args)
 			break
 		}
 		if len(args) != 1 || args[0] != "0" {
@@ -423,6 +434,9 @@ func (p *parser) instruction(line string) error {
 		err = p.multiply(&in, words, args)
 	default:
 		err = p.operation(&in, words, args)
+	}
+	if op == "cvta.shared.u64" {
+		p.generic[in.to] = true
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
