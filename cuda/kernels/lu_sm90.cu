@@ -122,7 +122,6 @@ template <class T> INLINE void panelColumns(T *matrix, i64 *order, i64 *pivots, 
 					for (int j = 0; j < partCols; j++) v[q][j] = fma(-l, m.u[p + k][j], v[q][j]);
 				}
 			}
-			barrier();
 		}
 		clusterBarrier(); // all blocks are there, and none reads this part any more
 #pragma unroll 1
