@@ -106,7 +106,7 @@ type mixture[T rev.Float] struct {
 	*pass
 	k           *LogPosterior[T]
 	n, d, comps int
-	about       General[T] // what the moments are about; its Stride may be 0
+	about       General[T] // what the moments are about
 	batches     int
 	parts       int  // of the points of a batch, each with moments of its own
 	rated       bool // whether numbers have tangents beside them, and take the room of two

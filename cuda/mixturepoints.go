@@ -88,8 +88,14 @@ func (p *MixturePoints) Moments(dst []float64, e *gmm.Expectation) error {
 		return nil
 	}
 	comps := p.components(len(numbers))
-	logs, means := numbers[:comps], numbers[comps:comps*(1+d)]
-	factors, origin := numbers[comps*(1+d):len(numbers)-2*d], numbers[len(numbers)-2*d:len(numbers)-d]
+	logs, own, means := numbers[:comps], numbers[comps:2*comps], numbers[2*comps:comps*(2+d)]
+	factors, origin := numbers[comps*(2+d):len(numbers)-2*d], numbers[len(numbers)-2*d:len(numbers)-d]
+	base := slices.Clone(means) // what moments are about
+	for c, v := range own {
+		if v == 0 {
+			copy(base[c*d:(c+1)*d], origin)
+		}
+	}
 	q, bias := p.unpack(logs, factors, d)
 
 	k := LogPosterior[float64]{X: p.x}
@@ -100,7 +106,7 @@ func (p *MixturePoints) Moments(dst []float64, e *gmm.Expectation) error {
 	var centre, about Memory[float64]
 	for range 2 { // count, then take
 		m.reserve(&a, true, false)
-		centre, about = take[float64](&a, comps*d), take[float64](&a, d)
+		centre, about = take[float64](&a, comps*d), take[float64](&a, comps*d)
 		if a.at == 0 {
 			a = arena{at: m.room(1, int(a.used))}
 		}
@@ -109,14 +115,11 @@ func (p *MixturePoints) Moments(dst []float64, e *gmm.Expectation) error {
 		}
 	}
 	k.Means = General[float64]{Rows: comps, Cols: d, Data: centre, Stride: d}
-	m.about = k.Means
-	if p.diagonal() {
-		m.about = General[float64]{Rows: comps, Cols: d, Data: about} // the same for all
-	}
+	m.about = General[float64]{Rows: comps, Cols: d, Data: about, Stride: d}
 	m.set(m.q, q)
 	m.set(m.bias, bias)
 	m.set(centre, means)
-	m.set(about, origin)
+	m.set(about, base)
 	m.overPoints(true, &LogPosterior[float64]{})
 	m.join()
 	sums, moments := make([]float64, len(m.sums)), make([]float64, len(m.moments)/m.parts)
@@ -169,11 +172,11 @@ func (p *MixturePoints) components(numbers int) int {
 	numbers -= 2 * d
 	switch {
 	case p.diagonal():
-		return numbers / (1 + 2*d)
+		return numbers / (2 + 2*d)
 	case p.kind == gmm.Tied:
-		return (numbers - d*d) / (1 + d)
+		return (numbers - d*d) / (2 + d)
 	}
-	return numbers / (1 + d + d*d)
+	return numbers / (2 + d + d*d)
 }
 
 // unpack returns Q of each component, and what is added to its quadratic form.

@@ -85,7 +85,11 @@ func mixtureMoments(t *testing.T, dev *Device) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		numbers := []float64{math.Log(0.3), math.Log(0.7), 0.1, 0.2, 4, -3.5}
+		own := 1.0
+		if kind == gmm.Diagonal || kind == gmm.Spherical {
+			own = 0 // of the first component: its moments are about the origin
+		}
+		numbers := []float64{math.Log(0.3), math.Log(0.7), own, 1, 0.1, 0.2, 4, -3.5}
 		switch kind {
 		case gmm.Full:
 			numbers = append(numbers, 1, 0, 0.2, 2, 0.7, 0, -0.3, 1)

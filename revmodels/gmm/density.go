@@ -2,6 +2,7 @@ package gmm
 
 import (
 	"math"
+	"math/big"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -85,7 +86,7 @@ func (m *density) set(logw []float64) {
 			for i := range d {
 				linear[i] = vec.Dot(m.q[i*d:i*d+i+1], mu[:i+1])
 			}
-			m.spread[c] = vec.SumSquares(linear)
+			m.spread[c] = sumSquares(linear)
 		default:
 			q := m.q[c*d : (c+1)*d]
 			vec.MulTo(z, q, mu)
@@ -93,7 +94,7 @@ func (m *density) set(logw []float64) {
 			square := m.square[c*d : (c+1)*d]
 			vec.MulTo(square, q, q)
 			vec.ScaleTo(square, -0.5, square)
-			m.spread[c] = vec.SumSquares(z)
+			m.spread[c] = sumSquares(z)
 			if math.IsInf(floats.Min(square), -1) { // products with 0 would be NaN
 				m.spread[c] = math.Inf(1)
 			}
@@ -105,6 +106,15 @@ func (m *density) set(logw []float64) {
 			m.spread[c] = most
 		}
 	}
+}
+
+// sumSquares returns Σ x². It has the same bits on all machines, so that those that share the points of a fit agree
+// what moments are about.
+func sumSquares(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += float64(v * v)
+	}
+	return sum
 }
 
 // diagonal returns element j of the diagonal of Q_c.
@@ -248,87 +258,65 @@ func expRows[T rev.Float](rows []T, k, ld int, top, sum, logs []T) {
 	vec.Log(logs, sum)
 }
 
-// weighFar is weigh for a point x whose squared distances overflow. It stores the
-// responsibilities in resp, and returns the log density. With s the largest coordinate of x, r that of
-// all means, and u that of all Q_k, let y = x/s, ν_k = μ_k/r and P_k = Q_k/u. Then
-//
-//	β_k = -½(s·u)²·‖P_k·y‖² + s·r·u²·(P_k·y)·(P_k·ν_k) - ½(r·u)²·‖P_k·ν_k‖² + height_k,
-//
-// where height_k is the value of β_k at the mean. Components are compared by the differences of these
-// coefficients, which are exact where they have Q_k or μ_k in common.
+// weighFar is weigh for a point x whose squared distances overflow. It stores the responsibilities in resp, and
+// returns the log density. It computes ‖Q_k·(x - μ_k)‖² and the differences of the β_k exactly: components of very
+// different sizes have next to nothing in common, and β_k of 1e600 may differ by 1.
 func (m *density) weighFar(resp, x []float64) (logp float64) {
-	k, d := m.k, m.d
-	inf := math.Inf(1)
-	f := farScales{floats.Norm(x, inf), floats.Norm(m.means.Data, inf), floats.Norm(m.q, inf)}
-	y, z, w := make([]float64, d), make([]float64, d), make([]float64, d)
-	terms := make([][3]float64, k)
-	best := 0
-	for c := range k {
-		m.scaleTo(z, c, divided(y, x, f.s), f.u)
-		m.scaleTo(w, c, divided(y, m.means.Row(c), f.r), f.u)
-		terms[c] = [3]float64{-vec.SumSquares(z) / 2, vec.Dot(z, w), -vec.SumSquares(w) / 2}
-		if none := math.IsInf(m.height[best], -1); none || !math.IsInf(m.height[c], -1) && float64(f.combine(terms[c], terms[best]))+m.height[c]-m.height[best] > 0 {
+	beta := make([]*big.Float, m.k) // nil for -Inf
+	best := -1
+	for c, h := range m.height {
+		if math.IsInf(h, -1) {
+			continue
+		}
+		beta[c] = m.farNorm(c, x)
+		beta[c].Mul(beta[c], exact(-0.5))
+		beta[c].Add(beta[c], exact(h))
+		if best < 0 || beta[c].Cmp(beta[best]) > 0 {
 			best = c
 		}
 	}
-	for c, t := range terms {
-		resp[c] = m.height[c] - m.height[best]
-		if !math.IsInf(resp[c], -1) {
-			resp[c] += float64(f.combine(t, terms[best]))
+	top, _ := beta[best].Float64()
+	delta := exact(0)
+	for c, b := range beta {
+		resp[c] = math.Inf(-1)
+		if b != nil {
+			resp[c], _ = delta.Sub(b, beta[best]).Float64()
 		}
 	}
-	return softmax(resp) + m.height[best] + float64(f.combine(terms[best], [3]float64{}))
+	return softmax(resp) + top
 }
 
-// divided sets dst to x/by, which is 0 if by is.
-func divided(dst, x []float64, by float64) []float64 {
-	for j, v := range x {
-		if dst[j] = v; v != 0 {
-			dst[j] = v / by
-		}
-	}
-	return dst
-}
-
-// farScales are s, r and u of weighFar.
-type farScales struct{ s, r, u float64 }
-
-// combine returns the difference of β - height for the coefficients a and b. It is infinite if it overflows.
-func (f farScales) combine(a, b [3]float64) float64 {
-	most := max(f.s, f.r)
-	s, r := f.s/most, f.r/most
-	last := a[2] - b[2]
-	lead := float64(s * (float64(s*(a[0]-b[0])) + float64(r*(a[1]-b[1]))))
-	switch {
-	case lead == 0 && last == 0:
-		return 0
-	case lead == 0: // r may be too small for its square
-		return f.r * f.u * (f.r * f.u * last)
-	}
-	return most * f.u * (most * f.u * (lead + float64(r*r*last)))
-}
-
-// scaleTo sets dst to Q_c·x/u. No element of Q_c exceeds u.
-func (m *density) scaleTo(dst []float64, c int, x []float64, u float64) {
+// farNorm returns ‖Q_c·(x - μ_c)‖².
+func (m *density) farNorm(c int, x []float64) *big.Float {
 	d := m.d
-	switch m.kind {
-	case Full, Tied:
-		q := m.q
-		if m.kind == Full {
-			q = q[c*d*d:]
-		}
-		for i := range d {
-			dst[i] = 0
-			for j, v := range q[i*d : i*d+i+1] {
-				dst[i] += float64(v / u * x[j])
-			}
-		}
-	default:
-		for j, v := range m.q[c*d : (c+1)*d] {
-			dst[j] = v / u * x[j]
-		}
+	delta := make([]*big.Float, d)
+	for j, v := range m.means.Row(c) {
+		delta[j] = exact(x[j])
+		delta[j].Sub(delta[j], exact(v))
 	}
+	sum, z, term := exact(0), exact(0), exact(0)
+	for i := range d {
+		switch m.kind {
+		case Full, Tied:
+			q := m.q
+			if m.kind == Full {
+				q = q[c*d*d:]
+			}
+			z.SetFloat64(0)
+			for j, v := range q[i*d : i*d+i+1] {
+				z.Add(z, term.Mul(exact(v), delta[j]))
+			}
+		default:
+			z.Mul(exact(m.q[c*d+i]), delta[i])
+		}
+		sum.Add(sum, term.Mul(z, z))
+	}
+	return sum
 }
+
+// exact returns v as a number for weighFar. Its squares are multiples of 2^-4296, and are below 2^4100·D³: they have
+// fewer than 9000 bits. A big.Float stores those that a number needs.
+func exact(v float64) *big.Float { return new(big.Float).SetPrec(9000).SetFloat64(v) }
 
 // scores is the parallel task of score. Its blocks are runs of points.
 type scores struct {
@@ -385,9 +373,10 @@ func (s *scores) Block(worker, b int) {
 	t, comps := s.scratch[worker], s.density.k
 	s.density.weigh(t, s.x, first, n)
 	var resp []float64
+	finite := func(x []float64) bool { return floats.Norm(x, math.Inf(1)) <= math.MaxFloat64 }
 	for p := range n {
 		x := s.x.Row(first + p)
-		if t.logs[p] >= -math.MaxFloat64 || !(floats.Norm(x, math.Inf(1)) <= math.MaxFloat64) {
+		if t.logs[p] >= -math.MaxFloat64 || !finite(x) || !finite(s.density.q) {
 			continue
 		}
 		if resp == nil { // seldom

@@ -32,8 +32,8 @@ import (
 // If ρ is 0, it raises the log posterior of LogPosterior, among mixtures with such
 // covariances, unless that is at a maximum. If only diagonals are needed, the moments are about an
 // origin in the middle of the points: they are then products of matrices. Those of a component that
-// lies far from the origin beside its standard deviations are about its mean all the same, because
-// their difference would lose what the squares have in common.
+// lies far from the origin beside its standard deviations, before or after the step, are about its
+// mean all the same, because their squares about the origin would cancel.
 type em struct {
 	x        rev.General[float64]
 	v        []float64 // weights of the points; nil if all are 1
@@ -53,7 +53,8 @@ type em struct {
 	lse        []float64 // of each part, Σ v·log density
 	w0, w1, w2 []float64 // of each part, the moments: K, K×D, and the size of covs, but K×D×D if tied
 	moments    bool      // whether they are computed
-	own        []bool    // whether those of each component are about its mean
+	own        []float64 // of each component, 1 if those are about its mean, and 0 if about the origin
+	allOwn     bool      // whether all are about means in all steps
 	labels     []int     // if not nil, the components of the points, which replace r
 	scratch    []*densityScratch
 
@@ -86,7 +87,7 @@ func newEM(x rev.General[float64], v []float64, k int, kind Covariance, prior Pr
 	for w := range e.scratch {
 		e.scratch[w] = newDensityScratch(k, d)
 	}
-	e.own = make([]bool, k)
+	e.own = make([]float64, k)
 	e.pivots, e.rows = make([]float64, count), make([]int, count)
 	if prior.Gamma != 0 {
 		e.constant = float64(k) * prior.constant(d)
@@ -123,6 +124,15 @@ func (e *em) logPrior() float64 {
 // maximise.
 func (e *em) expect(moments bool) float64 {
 	logw := e.setWeights()
+	sum := e.sums(logw, moments)
+	if moments && e.cancel() {
+		sum = e.sums(logw, moments)
+	}
+	return sum
+}
+
+// sums sets the sums over all points, and returns the log likelihood.
+func (e *em) sums(logw []float64, moments bool) float64 {
 	if e.remote != nil && e.labels == nil {
 		return e.gather(logw)
 	}
@@ -153,8 +163,36 @@ func (e *em) set(logw []float64) {
 	e.density.set(logw)
 	labels := e.labels != nil || e.scaled()
 	for c, spread := range e.density.spread {
-		e.own[c] = labels || e.kind == Full || e.kind == Tied || !(spread <= farSquare)
+		e.own[c] = 0
+		if labels || e.allOwn || e.kind == Full || e.kind == Tied || !(spread <= farSquare) {
+			e.own[c] = 1
+		}
 	}
+}
+
+// cancel reports whether moments about the origin cancel, because the step makes a component narrow beside its
+// distance from the origin. Those of such a component are then to be about its mean, and to be taken again.
+func (e *em) cancel() (some bool) {
+	g2, m := float64(e.prior.Gamma*e.prior.Gamma), float64(e.prior.M)
+	for c, w := range e.w0[:e.k] {
+		if e.own[c] != 0 || w < minWeight*e.total {
+			continue
+		}
+		var squares, left float64
+		for j, square := range e.w2[c*e.d : (c+1)*e.d] {
+			delta := e.w1[c*e.d+j] / w
+			squares += square
+			left += max(0, square-float64(w*delta*delta)) + g2 + float64(e.reg*(w+m))
+			if e.kind == Spherical && j+1 < e.d { // all coordinates have one variance
+				continue
+			}
+			if left < squares/farSquare {
+				e.own[c], some = 1, true
+			}
+			squares, left = 0, 0
+		}
+	}
+	return some
 }
 
 // scaled reports whether points belong to the components of the nearest means.
@@ -164,7 +202,7 @@ func (e *em) scaled() bool {
 
 // base returns what the moments of component c are about.
 func (e *em) base(c int) []float64 {
-	if e.own[c] {
+	if e.own[c] != 0 {
 		return e.density.means.Row(c)
 	}
 	return e.density.origin
@@ -303,10 +341,10 @@ func (e *em) addMoments(t *densityScratch, w0, w1, w2 []float64, n int) {
 	if e.kind == Diagonal || e.kind == Spherical {
 		for c := 0; c < k; {
 			end := c + 1
-			if e.labels == nil && e.own[c] {
+			if e.labels == nil && e.own[c] != 0 {
 				e.addOwn(t, c, w1[c*d:end*d], w2[c*d:end*d], n)
 			} else {
-				for end < k && (e.labels != nil || !e.own[end]) {
+				for end < k && (e.labels != nil || e.own[end] == 0) {
 					end++
 				}
 				dense.Gemm(end-c, d, n, 1, t.rows[c*run:], run, 1, t.centred, 1, run, w1[c*d:], d)

@@ -17,6 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"revnum/rev"
 )
@@ -760,6 +761,89 @@ func TestFarVariances(t *testing.T) {
 						t.Errorf("%v, %g apart: variance %d of component %d is %v, want %v", kind, far, j, c, v, w)
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestWideStart begins with covariances up to a thousand times wider than the clusters are. The first step makes them
+// narrow, so that squares about one origin have nothing left of the variances.
+func TestWideStart(t *testing.T) {
+	const n = 300
+	for _, kind := range []Covariance{Diagonal, Spherical} {
+		for _, far := range []float64{1e3, 1e6, 1e8} {
+			rnd := rand.New(rand.NewPCG(1, 2))
+			x := mat.NewDense(n, 2, nil)
+			for i := range n {
+				for j := range 2 {
+					x.Set(i, j, []float64{far, -far, 0}[i%3]+rnd.NormFloat64())
+				}
+			}
+			for _, ratio := range []float64{30, 300, 1000} {
+				v := far / ratio * far / ratio
+				cov := mat.NewSymDense(2, []float64{v, 0, 0, v})
+				init, err := NewMixtureOf(kind, []float64{0.3, 0.3, 0.4}, mat.NewDense(3, 2, []float64{far, far, -far, -far, 0, 0}), []*mat.SymDense{cov, cov, cov})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, reg := range []float64{-1, 1e-6} {
+					for _, steps := range []int{1, 100} {
+						opts := &Options{Covariance: kind, Init: init, RegCovar: reg, MaxIter: steps}
+						m, _, err := Fit(t.Context(), x, 3, opts)
+						if err != nil {
+							t.Fatalf("%v, %g apart, %g times wider, RegCovar %g, %d steps: %v", kind, far, far/ratio, reg, steps, err)
+						}
+						of, _, err := FitPoints(t.Context(), &pieces{x: x, block: 90}, 3, opts, nil)
+						if err != nil {
+							t.Fatalf("%v, %g apart, in pieces: %v", kind, far, err)
+						}
+						checkVariances(t, m, x, max(reg, 0), fmt.Sprintf("%g apart, %g times wider, RegCovar %g, %d steps", far, far/ratio, reg, steps))
+						checkVariances(t, of, x, max(reg, 0), fmt.Sprintf("%g apart, %g times wider, RegCovar %g, %d steps in pieces", far, far/ratio, reg, steps))
+					}
+				}
+				s, err := NewStepper(n, []float64{0, 0}, []float64{1, 1}, 3, &Options{Covariance: kind, Init: init, RegCovar: 1e-6}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				e := s.Expectation()
+				moments := make([]float64, e.Len())
+				e.Moments(moments, rev.ViewDense(x))
+				if _, err := s.Step(moments); err != nil {
+					t.Fatalf("%v, %g apart, by a Stepper: %v", kind, far, err)
+				}
+				m, err := s.Mixture()
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkVariances(t, m, x, 1e-6, fmt.Sprintf("%g apart, by a Stepper", far))
+			}
+		}
+	}
+}
+
+// checkVariances compares the variances of m, whose component c has every third row of x from row c on, with
+// those of these rows, and reg more.
+func checkVariances(t *testing.T, m *Mixture, x *mat.Dense, reg float64, what string) {
+	t.Helper()
+	n, d := x.Dims()
+	for c := range 3 {
+		want := make([]float64, d)
+		for j := range want {
+			var column []float64
+			for i := c; i < n; i += 3 {
+				column = append(column, x.At(i, j))
+			}
+			want[j] = stat.PopVariance(column, nil)
+		}
+		if m.kind == Spherical {
+			mean := floats.Sum(want) / float64(d)
+			for j := range want {
+				want[j] = mean
+			}
+		}
+		for j, w := range want {
+			if v := m.Covariances()[c].At(j, j) - reg; !(math.Abs(v-w) <= 1e-8*w) {
+				t.Errorf("%v, %s: variance %d of component %d is %v, want %v", m.kind, what, j, c, v, w)
 			}
 		}
 	}

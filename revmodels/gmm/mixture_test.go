@@ -3,6 +3,7 @@ package gmm
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"revnum/internal/logs"
+	"revnum/internal/long"
 	"revnum/rev"
 )
 
@@ -192,36 +194,144 @@ func TestFarthestPoints(t *testing.T) {
 			}
 			x := mat.NewDense(6, 2, []float64{0, 0, 1, 0.3, 0.9, 0.6, -0.2, 1.1, 5, 5, -3, 0.001})
 			x.Scale(size.mean, x)
-			logp, resp, labels := m.ScoreSamples(x), m.Responsibilities(x), m.Predict(x)
-			for i := range logp {
-				best, beta := bigDensities(m, x.RawRowView(i))
-				if w := beta[best]; !(math.Abs(logp[i]-w) <= 1e-12*math.Abs(w)) && logp[i] != w {
-					t.Errorf("%v, %v: log density %d = %v, want %v", kind, size, i, logp[i], w)
+			checkScores(t, m, x, 1e-12)
+		}
+	}
+}
+
+// TestFarthestMixtures scores points beyond all components, where β_k and their differences overflow or differ in
+// size by hundreds of digits: the wide component is nearest, or the one on the side of the point. Equidistant points
+// have as much of either component.
+func TestFarthestMixtures(t *testing.T) {
+	for _, test := range []struct{ means, variances, x []float64 }{
+		{[]float64{0, 0}, []float64{1e-320, 1e280}, []float64{1e300}},
+		{[]float64{0, 0, 0}, []float64{1e-320, 1e280, 4e280}, []float64{1e300, -1e300}},
+		{[]float64{0, 0, 0}, []float64{1e-200, 1e200, 4e200}, []float64{1e300, -1e300}},
+		{[]float64{0, 0, 0}, []float64{1e-100, 1e200, 4e200}, []float64{1e290, -1e290}},
+		{[]float64{1e300, 1, -1}, []float64{1e-20, 1e-320, 1e-320}, []float64{2, -2, 0, 1e-5, 1e-10}},
+		{[]float64{1e300, 1e-5, -1e-5}, []float64{1, 1e-320, 1e-320}, []float64{2e-5, -2e-5, 0, 1e-5, 1e-10, -3}},
+		{[]float64{1e300, 1e100, -1e100}, []float64{1, 1, 1}, []float64{0, 2e100, 2e160, -2e160, 3e160, 1e155, -1e155, 1e300}},
+		{[]float64{1e300, -1e300}, []float64{3e-320, 3e-320}, []float64{0, 1e-300, -1e-300}},
+		{[]float64{1, -1}, []float64{1, 1}, []float64{0, 1e300, -1e300}},
+	} {
+		k := len(test.means)
+		for _, kind := range []Covariance{Full, Tied, Diagonal, Spherical} {
+			for _, d := range []int{1, 2} {
+				weights, means := make([]float64, k), mat.NewDense(k, d, nil)
+				covs := make([]*mat.SymDense, k)
+				for c := range covs {
+					weights[c] = 1 / float64(k)
+					means.Set(c, 0, test.means[c])
+					covs[c] = mat.NewSymDense(d, nil)
+					for j := range d {
+						v := test.variances[c]
+						if kind == Tied {
+							v = test.variances[k-1]
+						}
+						covs[c].SetSym(j, j, v)
+					}
 				}
-				if labels[i] != best || !(math.Abs(resp.At(i, best)-1) <= 1e-9) {
-					t.Errorf("%v, %v: label %d = %d, want %d of responsibility 1; responsibilities %v", kind, size, i, labels[i], best, resp.RawRowView(i))
+				m, err := NewMixtureOf(kind, weights, means, covs)
+				if err != nil {
+					t.Fatal(err)
 				}
+				x := mat.NewDense(len(test.x), d, nil)
+				x.SetCol(0, test.x)
+				if d > 1 { // as far from all
+					x.Set(0, 1, 1e290)
+				}
+				checkScores(t, m, x, 1e-12)
+			}
+		}
+	}
+}
+
+// TestRandomSizes scores points of mixtures whose numbers have random exponents.
+func TestRandomSizes(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	power := func(e float64) float64 { return math.Pow(10, max(-322, min(e, 300))) }
+	for range long.Or(20000, 2000) {
+		k, d := 1+rnd.IntN(4), 1+rnd.IntN(3)
+		kind := Covariance(rnd.IntN(4))
+		variance, size, span := -320+600*rnd.Float64(), -300+600*rnd.Float64(), []float64{0, 1, 20, 200}[rnd.IntN(4)]
+		covs, weights, means, x := make([]*mat.SymDense, k), make([]float64, k), mat.NewDense(k, d, nil), mat.NewDense(2, d, nil)
+		for c := range covs {
+			weights[c] = 1 / float64(k)
+			v, mean := power(variance+span*(rnd.Float64()-0.5)), power(size+span*(rnd.Float64()-0.5))
+			if kind == Tied && c > 0 {
+				v = covs[0].At(0, 0)
+			}
+			covs[c] = mat.NewSymDense(d, nil)
+			for j := range d {
+				covs[c].SetSym(j, j, v)
+				means.Set(c, j, mean*rnd.NormFloat64())
+			}
+		}
+		m, err := NewMixtureOf(kind, weights, means, covs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 {
+			far := power(size + []float64{0, 1, 50, 300}[rnd.IntN(4)]*(rnd.Float64()-0.5))
+			for j := range d {
+				x.Set(i, j, far*rnd.NormFloat64())
+			}
+		}
+		checkScores(t, m, x, 1e-9)
+	}
+}
+
+// checkScores compares log densities, responsibilities and labels of m, whose covariances are spherical, with
+// those of big.Float.
+func checkScores(t *testing.T, m *Mixture, x *mat.Dense, eps float64) {
+	t.Helper()
+	logp, resp, labels := m.ScoreSamples(x), m.Responsibilities(x), m.Predict(x)
+	for i := range logp {
+		best, beta := bigDensities(m, x.RawRowView(i))
+		row := fmt.Sprintf("%v, means %v, variances from %v, point %v", m.kind, m.Means().RawMatrix().Data, m.Covariances()[0].At(0, 0), x.RawRowView(i))
+		differ := make([]float64, len(beta))
+		for c, b := range beta {
+			differ[c], _ = new(big.Float).Sub(b, beta[best]).Float64()
+		}
+		top, _ := beta[best].Float64()
+		slack := eps * (1 + math.Abs(top)) // in β, by its rounding
+		if got, w := logp[i], floats.LogSumExp(differ)+top; !(math.Abs(got-w) <= slack) && got != w {
+			t.Errorf("%s: log density %v, want %v", row, got, w)
+		}
+		if label := labels[i]; !(differ[label] >= -slack) {
+			t.Errorf("%s: label %d, want %d", row, label, best)
+		}
+		if slack > 1e-3 && !math.IsInf(slack, 1) {
+			continue // the β have no digits left of their differences
+		}
+		if math.IsInf(slack, 1) {
+			slack = 1e-9 // these β are exact
+		}
+		sum := floats.LogSumExp(differ)
+		for c, r := range differ {
+			if got, w := resp.At(i, c), math.Exp(r-sum); !(math.Abs(got-w) <= 1e-9+2*slack) {
+				t.Errorf("%s: responsibility %d = %v, want %v", row, c, got, w)
 			}
 		}
 	}
 }
 
 // bigDensities returns the logs of the weighted densities of a point for spherical covariances, and which is largest.
-func bigDensities(m *Mixture, x []float64) (best int, beta []float64) {
-	var top *big.Float
+func bigDensities(m *Mixture, x []float64) (best int, beta []*big.Float) {
+	num := func(v float64) *big.Float { return new(big.Float).SetPrec(9000).SetFloat64(v) }
 	for c, cov := range m.Covariances() {
-		square, num := new(big.Float).SetPrec(200), func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
+		square := num(0)
 		for j, v := range x {
-			delta := new(big.Float).Sub(num(v), num(m.Means().At(c, j)))
+			delta := num(v)
+			delta.Sub(delta, num(m.Means().At(c, j)))
 			square.Add(square, delta.Mul(delta, delta))
 		}
 		square.Quo(square, num(-2*cov.At(0, 0)))
-		square.Add(square, num(math.Log(m.Weights()[c])-math.Log(2*math.Pi)-logs.Log(cov.At(0, 0))))
-		if top == nil || square.Cmp(top) > 0 {
-			best, top = c, square
+		square.Add(square, num(math.Log(m.Weights()[c])-float64(len(x))/2*(math.Log(2*math.Pi)+logs.Log(cov.At(0, 0)))))
+		beta = append(beta, square)
+		if square.Cmp(beta[best]) > 0 {
+			best = c
 		}
-		v, _ := square.Float64()
-		beta = append(beta, v)
 	}
 	return best, beta
 }

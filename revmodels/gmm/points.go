@@ -31,7 +31,8 @@ type Points interface {
 	// Columns returns the means and the variances of the columns.
 	Columns() (means, variances []float64)
 
-	// Moments overwrites dst with the sum of e.Moments over all points.
+	// Moments overwrites dst with the sum of e.Moments over all points. A step asks for
+	// them again, about other points, if those about the middle of all points cancel.
 	Moments(dst []float64, e *Expectation) error
 
 	// FuncGrad returns the sum over all points of Model.FuncGrad at x without a Prior,
@@ -186,9 +187,10 @@ func (e *em) resume(s *State) error {
 //
 // with the responsibilities r of the components, in that order, 1 + K + K·D + K·D² numbers
 // (the lower triangles of the last; K·D, their diagonals, for diagonal and spherical
-// covariances). The c_ik are x_i - μ_k for full and tied covariances, and for components that lie far from the
-// middle of all points beside their standard deviations; otherwise they are x_i minus that middle. In the first step of a fit r_ik is 1 for the nearest mean, and 0
-// for the others.
+// covariances). The c_ik are x_i - μ_k for full and tied covariances, for those of a Stepper,
+// and for components that lie far from the middle of all points beside their standard
+// deviations: their squares about the middle would cancel. Otherwise the c_ik are x_i minus
+// that middle. In the first step of a fit r_ik is 1 for the nearest mean, and 0 for the others.
 //
 // Its methods may be called concurrently.
 type Expectation struct {
@@ -215,14 +217,14 @@ func NewExpectation(kind Covariance, k, d int, numbers []float64) (*Expectation,
 	if want := len(x.Numbers()); len(numbers) != want {
 		return nil, fmt.Errorf("gmm: an expectation of %d numbers, want %d", len(numbers), want)
 	}
-	e.set(x.logw)
+	e.density.set(x.logw)
 	return x, nil
 }
 
 // lists are the numbers of an Expectation.
 func (x *Expectation) lists() [][]float64 {
 	e := x.em
-	return [][]float64{x.logw, e.density.means.Data, e.density.q, e.density.origin, e.scale}
+	return [][]float64{x.logw, e.own, e.density.means.Data, e.density.q, e.density.origin, e.scale}
 }
 
 // Numbers returns what makes the Expectation, for NewExpectation on another machine.
@@ -354,7 +356,7 @@ func NewStepper(n int, means, variances []float64, k int, opts *Options, s *Stat
 	if err != nil {
 		return nil, err
 	}
-	f.em.scale = make([]float64, len(means))
+	f.em.scale, f.em.allOwn = make([]float64, len(means)), true // a step cannot ask for other moments
 	switch {
 	case s != nil:
 		err = f.em.resume(s)

@@ -242,6 +242,10 @@ func TestExpectation(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(71, 2))
 		logw, means := []float64{math.Log(0.2), math.Log(0.3), math.Log(0.5)}, []float64{0, 0, 1, 2, far, -far}
 		q, origin := []float64{1, 3, 0.5, 2, 40, 7}, []float64{far / 3, -far / 4}
+		own := []float64{0, 0, 0}
+		if far > 1 {
+			own = []float64{1, 1, 1}
+		}
 		x := mat.NewDense(n, d, nil)
 		for i := range n {
 			for j := range d {
@@ -275,7 +279,7 @@ func TestExpectation(t *testing.T) {
 			}
 		}
 		for _, kind := range []Covariance{Diagonal, Spherical} {
-			e, err := NewExpectation(kind, k, d, slices.Concat(logw, means, q, origin, make([]float64, d)))
+			e, err := NewExpectation(kind, k, d, slices.Concat(logw, own, means, q, origin, make([]float64, d)))
 			if err != nil {
 				t.Fatal(err)
 			}
