@@ -9,18 +9,10 @@ import (
 // MaxRows computes top[i] = max x[i,p] for i < len(top) and p < n, as Max does. Row i of x begins at i*ldx.
 func MaxRows[T cpu.Float](n int, x []T, ldx int, top []T) {
 	checkRows(n, len(top), math.MaxInt, max(1, n), len(x), ldx)
-	switch {
-	case n > cpu.Chunk || tier == cpu.Generic:
-		for i := range top {
-			top[i] = Max(x[i*ldx:][:n])
-		}
-	case n == 0:
-		for i := range top {
-			top[i] = T(math.Inf(-1))
-		}
-	default:
-		inChunks(n, len(top), func(i, rows, _, n int) { vectorMaxRows(n, &x[i*ldx], ldx, &top[i], rows) })
+	if oneByOne(n, top, T(math.Inf(-1)), func(i int) T { return Max(x[i*ldx:][:n]) }) {
+		return
 	}
+	inChunks(n, len(top), func(i, rows, _, n int) { vectorMaxRows(n, &x[i*ldx], ldx, &top[i], rows) })
 }
 
 // DotRows computes sum[i] = Σ x[i,p]·y[i,p] for i < len(sum) and p < n, with the bits of Dot. Row i of x begins at
@@ -28,10 +20,7 @@ func MaxRows[T cpu.Float](n int, x []T, ldx int, top []T) {
 func DotRows[T cpu.Float](n int, x []T, ldx int, y []T, ldy int, sum []T) {
 	checkRead(n, len(sum), len(x), ldx)
 	checkRead(n, len(sum), len(y), ldy)
-	if tier == cpu.Generic || n == 0 || n > cpu.Chunk {
-		for i := range sum {
-			sum[i] = Dot(x[i*ldx:][:n], y[i*ldy:][:n])
-		}
+	if oneByOne(n, sum, 0, func(i int) T { return Dot(x[i*ldx:][:n], y[i*ldy:][:n]) }) {
 		return
 	}
 	inChunks(n, len(sum), func(i, rows, _, n int) { vectorDotRows(n, &x[i*ldx], ldx, &y[i*ldy], ldy, &sum[i], rows) })
@@ -41,10 +30,7 @@ func DotRows[T cpu.Float](n int, x []T, ldx int, y []T, ldy int, sum []T) {
 // may overlap.
 func SumRows[T cpu.Float](n int, x []T, ldx int, sum []T) {
 	checkRead(n, len(sum), len(x), ldx)
-	if tier == cpu.Generic || n == 0 || n > cpu.Chunk {
-		for i := range sum {
-			sum[i] = Sum(x[i*ldx:][:n])
-		}
+	if oneByOne(n, sum, 0, func(i int) T { return Sum(x[i*ldx:][:n]) }) {
 		return
 	}
 	inChunks(n, len(sum), func(i, rows, _, n int) { vectorSumRows(n, &x[i*ldx], ldx, &sum[i], rows) })
@@ -54,13 +40,24 @@ func SumRows[T cpu.Float](n int, x []T, ldx int, sum []T) {
 // at i*ldx. Rows may overlap.
 func SumSquaresRows[T cpu.Float](n int, x []T, ldx int, sum []T) {
 	checkRead(n, len(sum), len(x), ldx)
-	if tier == cpu.Generic || n == 0 || n > cpu.Chunk {
-		for i := range sum {
-			sum[i] = SumSquares(x[i*ldx:][:n])
-		}
+	if oneByOne(n, sum, 0, func(i int) T { return SumSquares(x[i*ldx:][:n]) }) {
 		return
 	}
 	inChunks(n, len(sum), func(i, rows, _, n int) { vectorSumSquaresRows(n, &x[i*ldx], ldx, &sum[i], rows) })
+}
+
+// oneByOne sets each dst[i] to of(i), or to empty if rows have no elements, where no vector code takes several rows of n
+// elements. It reports whether it has done so.
+func oneByOne[T cpu.Float](n int, dst []T, empty T, of func(i int) T) bool {
+	if n > 0 && n <= cpu.Chunk && tier != cpu.Generic {
+		return false
+	}
+	for i := range dst {
+		if dst[i] = empty; n > 0 {
+			dst[i] = of(i)
+		}
+	}
+	return true
 }
 
 // checkRead panics if rows of n elements, which may overlap, do not fit into x.

@@ -31,6 +31,28 @@ func testRows[T cpu.Float](t *testing.T) {
 	}
 }
 
+// TestEmptyRows needs no memory for rows without elements.
+func TestEmptyRows(t *testing.T) {
+	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
+		for _, ld := range []int{1, 3} {
+			for name, f := range map[string]func(s []float64){
+				"DotRows":        func(s []float64) { DotRows(0, nil, ld, nil, ld, s) },
+				"SumRows":        func(s []float64) { SumRows(0, nil, ld, s) },
+				"SumSquaresRows": func(s []float64) { SumSquaresRows(0, nil, ld, s) },
+				"MaxRows":        func(s []float64) { MaxRows(0, nil, ld, s) },
+			} {
+				want := 0.0
+				if name == "MaxRows" {
+					want = math.Inf(-1)
+				}
+				got := []float64{1, 2, 3}
+				f(got)
+				simdtest.SameSlice(t, name, got, []float64{want, want, want})
+			}
+		}
+	})
+}
+
 // checkRowsOf compares the loops over rows, one of which has an element v, with plain loops over the functions of single rows.
 func checkRowsOf[T cpu.Float](t *testing.T, rows, n, gap int, v float64) {
 	t.Helper()
