@@ -46,7 +46,7 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 		elapsed := max(1, time.Since(start))
 		took = float64(elapsed) / float64(hi-w.done)
 		if w.done = hi; elapsed < blockTime/4 {
-			steady, w.size = 0, w.size*int(min(64, 1+blockTime/4/elapsed))
+			steady, w.size = 0, w.size*int(min(64, 1+blockTime/4/elapsed)) // few short problems are to go in pieces that are small for loops over rows
 		} else {
 			steady++
 		}

@@ -270,7 +270,6 @@ func (f *stepFn) ProcessElement(moments Vector, fit Fit, emit func(Fit)) error {
 	if err != nil {
 		return err
 	}
-	s.Expectation() // sets the density, on which the prior depends
 	state, err := s.Step(moments.X)
 	if err != nil {
 		return err

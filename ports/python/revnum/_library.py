@@ -173,7 +173,8 @@ class _Library:
                 del do, done  # with the arrays of the caller
 
     def model(self, task, options, args, room):
-        """Does a task of rev_model. KeyboardInterrupt ends it before its next iteration."""
+        """Does a task of rev_model. KeyboardInterrupt ends it before its next iteration. args are those of
+        task_argument: the task holds their arrays, as a second interrupt may end this before the task has ended."""
         if self.lib is None:
             self.call()
         report, text = ctypes.create_string_buffer(room), json.dumps(options).encode()
@@ -186,15 +187,14 @@ class _Library:
             except IndexError:
                 return
             try:
-                status = self.lib.rev_model(task.encode(), text, b"".join(args), len(args), report, room)
+                status = self.lib.rev_model(task.encode(), text, b"".join(packed for packed, _ in args), len(args), report, room)
                 if status:
                     self.fail(status)  # with the error of this thread
             except BaseException as err:
                 failed.append(err)
 
         if threading.current_thread() is threading.main_thread():
-            # Only the main thread is interrupted, and not within a call. The arrays of the caller
-            # must not go before the task has ended.
+            # Only the main thread is interrupted, and not within a call.
             try:
                 self._start(do, done)
                 done.wait()

@@ -431,13 +431,13 @@ def run(kernel, which, operands, cotangents=None, tangents=None, cotangent_tange
 
 
 def task_argument(index, a):
-    """The argument of a task of rev_model: a vector or matrix of float64 or int64."""
+    """The argument of a task of rev_model, a vector or matrix of float64 or int64, and its array."""
     if not isinstance(a, np.ndarray):
         raise ArgumentError(f"revnum: argument {index} is a {a.__class__.__name__}, want an array of NumPy")
     if a.ndim not in (1, 2) or a.dtype not in (np.float64, np.int64):
         raise ArgumentError(f"revnum: argument {index} has {a.ndim} axes of {a.dtype}")
     type, kind = ("int" if a.dtype == np.int64 else "float64"), ("vector" if a.ndim == 1 else "matrix")
-    return argument(_library.Operand(index, {"name": f"argument {index}", "role": "inout", "kind": kind, "type": type}), 0, a)
+    return argument(_library.Operand(index, {"name": f"argument {index}", "role": "inout", "kind": kind, "type": type}), 0, a), a
 
 
 def bundle_jacobian(cameras, points, features, camera, point):

@@ -249,6 +249,47 @@ def test_interrupted_starts(first):
         assert threads() <= before
 
 
+def test_interrupted_twice(monkeypatch):
+    """A second interrupt may end a fit before its task ends. The arrays stay until then, and no longer."""
+    import threading
+    import time
+    import weakref
+
+    import revnum.numpy as rn
+    from revnum._library import library
+
+    a = np.zeros(5)
+    array, began, left, there = weakref.ref(a), threading.Event(), threading.Event(), []
+    start = library._start
+
+    def rev_model(*args):
+        began.set()
+        left.wait(60)
+        there.append(array() is not None)
+        return 0
+
+    def interrupted_start(do, done):
+        start(do, done)
+        assert began.wait(60)
+        raise KeyboardInterrupt
+
+    def again(done):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(library.lib, "rev_model", rev_model)
+    monkeypatch.setattr(library, "_start", interrupted_start)
+    monkeypatch.setattr(library, "_interrupt", again)
+    with pytest.raises(KeyboardInterrupt):
+        library.model("kmeans.fit", {}, [rn.task_argument(0, a)], 64)
+    del a
+    left.set()
+    for _ in range(600):
+        if array() is None:
+            break
+        time.sleep(0.01)
+    assert there == [True] and array() is None
+
+
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, RuntimeError, TimeoutError])
 def test_interrupt(raised):
     """Ctrl-C, and any error of a handler of signals, ends a fit before its next iteration."""
