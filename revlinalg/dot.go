@@ -107,9 +107,9 @@ func dotRunEach[T rev.Number](k *Dot[T], pass, second, secondPass any, n int) in
 	case p.Tangent || number.IsFixed[T]() || number.IsComplex[T]():
 		return 0
 	case unsafe.Sizeof(T(0)) == 4:
-		return eachDot(number.As[Dot[float32]](k), number.As[rev.Pass[Dot[float32]]](p), number.As[Dot[float32]](next), number.As[rev.Pass[Dot[float32]]](q), n)
+		return eachDot(number.As[Dot[float32]](*k), number.As[rev.Pass[Dot[float32]]](p), number.As[Dot[float32]](next), number.As[rev.Pass[Dot[float32]]](q), n)
 	}
-	return eachDot(number.As[Dot[float64]](k), number.As[rev.Pass[Dot[float64]]](p), number.As[Dot[float64]](next), number.As[rev.Pass[Dot[float64]]](q), n)
+	return eachDot(number.As[Dot[float64]](*k), number.As[rev.Pass[Dot[float64]]](p), number.As[Dot[float64]](next), number.As[rev.Pass[Dot[float64]]](q), n)
 }
 
 // eachDot is RunEach without tangents.

@@ -88,9 +88,9 @@ func norm2RunEach[T rev.Real](k *Norm2[T], pass, second, secondPass any, n int) 
 	case p.Tangent || number.IsFixed[T]():
 		return 0
 	case unsafe.Sizeof(T(0)) == 4:
-		return eachNorm2(number.As[Norm2[float32]](k), number.As[rev.Pass[Norm2[float32]]](p), number.As[Norm2[float32]](next), number.As[rev.Pass[Norm2[float32]]](q), n)
+		return eachNorm2(number.As[Norm2[float32]](*k), number.As[rev.Pass[Norm2[float32]]](p), number.As[Norm2[float32]](next), number.As[rev.Pass[Norm2[float32]]](q), n)
 	}
-	return eachNorm2(number.As[Norm2[float64]](k), number.As[rev.Pass[Norm2[float64]]](p), number.As[Norm2[float64]](next), number.As[rev.Pass[Norm2[float64]]](q), n)
+	return eachNorm2(number.As[Norm2[float64]](*k), number.As[rev.Pass[Norm2[float64]]](p), number.As[Norm2[float64]](next), number.As[rev.Pass[Norm2[float64]]](q), n)
 }
 
 // eachNorm2 is RunEach without tangents.

@@ -51,9 +51,9 @@ func sumRunEach[T rev.Number](k *Sum[T], pass, second, secondPass any, n int) in
 	case p.Tangent || number.IsFixed[T]() || number.IsComplex[T]():
 		return 0
 	case unsafe.Sizeof(T(0)) == 4:
-		return eachSum(number.As[Sum[float32]](k), number.As[rev.Pass[Sum[float32]]](p), number.As[Sum[float32]](next), number.As[rev.Pass[Sum[float32]]](q), n)
+		return eachSum(number.As[Sum[float32]](*k), number.As[rev.Pass[Sum[float32]]](p), number.As[Sum[float32]](next), number.As[rev.Pass[Sum[float32]]](q), n)
 	}
-	return eachSum(number.As[Sum[float64]](k), number.As[rev.Pass[Sum[float64]]](p), number.As[Sum[float64]](next), number.As[rev.Pass[Sum[float64]]](q), n)
+	return eachSum(number.As[Sum[float64]](*k), number.As[rev.Pass[Sum[float64]]](p), number.As[Sum[float64]](next), number.As[rev.Pass[Sum[float64]]](q), n)
 }
 
 // eachSum is RunEach without tangents.
