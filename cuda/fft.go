@@ -292,7 +292,7 @@ func (f *transforms) transform(s step) signals {
 		}
 		if inPlace && i == last {
 			one.y = one.x
-		} else if s.y.at == 0 || i < last && !(inPlace && i == last-1) {
+		} else if s.y.at == 0 || i < last && (!inPlace || i != last-1) {
 			one.y = f.dense(f.rooms[f.next])
 			f.next ^= 1
 		}

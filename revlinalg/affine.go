@@ -98,7 +98,7 @@ func affineRows[T rev.Real](k *Affine[T], lo, n int) Affine[T] {
 }
 
 // affineAddProduct rounds an element of W·x once in fixed point.
-func affineAddProduct[T rev.Real](k *Affine[T], sign int, y rev.Vector[T], w rev.General[T], x rev.Vector[T]) {
+func affineAddProduct[T rev.Real](_ *Affine[T], sign int, y rev.Vector[T], w rev.General[T], x rev.Vector[T]) {
 	if floatGemm(sign, view(w, false), view(asColumn(x), false), asColumn(y)) {
 		return
 	}
@@ -108,7 +108,7 @@ func affineAddProduct[T rev.Real](k *Affine[T], sign int, y rev.Vector[T], w rev
 }
 
 // affineAddLeft does several short rows at a time, as calls for each would take longer than the work.
-func affineAddLeft[T rev.Real](k *Affine[T], gw rev.General[T], gy, x rev.Vector[T]) {
+func affineAddLeft[T rev.Real](_ *Affine[T], gw rev.General[T], gy, x rev.Vector[T]) {
 	if x.N < 128 && floatGemm(1, view(asColumn(gy), false), view(asColumn(x), true), gw) {
 		return
 	}
@@ -118,7 +118,7 @@ func affineAddLeft[T rev.Real](k *Affine[T], gw rev.General[T], gy, x rev.Vector
 }
 
 // affineAddRight rounds each product in fixed point.
-func affineAddRight[T rev.Real](k *Affine[T], gx rev.Vector[T], w rev.General[T], gy rev.Vector[T]) {
+func affineAddRight[T rev.Real](_ *Affine[T], gx rev.Vector[T], w rev.General[T], gy rev.Vector[T]) {
 	if floatGemm(1, view(w, true), view(asColumn(gy), false), asColumn(gx)) {
 		return
 	}

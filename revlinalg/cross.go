@@ -27,7 +27,7 @@ type Cross[T rev.Real] struct {
 	Y rev.General[T] `rev:"in" shape:"n,3"`
 }
 
-func crossAddProduct[T rev.Real](k *Cross[T], sign int, z, x, y rev.General[T]) {
+func crossAddProduct[T rev.Real](_ *Cross[T], sign int, z, x, y rev.General[T]) {
 	if sign < 0 { // -(x × y)
 		x, y = y, x
 	}

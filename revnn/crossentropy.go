@@ -131,7 +131,7 @@ func (w *crossEntropyPass[T]) Block(worker, block int) {
 			crossEntropyAddGradient(k, gt, &r, w.dgout)
 		}
 		if g.Out != nil && (t.X.Data != nil || t.P.Data != nil) {
-			crossEntropyAddTurn(k, gt, t, &r, w.gout)
+			crossEntropyAddTurn(gt, t, &r, w.gout)
 		}
 	}
 	w.sum[block], w.rate[block] = sum, rate
@@ -208,7 +208,7 @@ func crossEntropyAddGradient[T rev.Real](k *CrossEntropy[T], g *CrossEntropy[T],
 }
 
 // crossEntropyAddTurn adds gout times the tangent of the gradient of a row to gt.
-func crossEntropyAddTurn[T rev.Real](k *CrossEntropy[T], gt, t *CrossEntropy[T], r *crossEntropyRow[T], gout T) {
+func crossEntropyAddTurn[T rev.Real](gt, t *CrossEntropy[T], r *crossEntropyRow[T], gout T) {
 	tangent := func(x *rev.General[T], j int) T {
 		if x.Data == nil {
 			return 0

@@ -2,8 +2,9 @@ package ba
 
 import (
 	"math"
-	"revnum/internal/passkind"
 	"unsafe"
+
+	"revnum/internal/passkind"
 
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"

@@ -1,10 +1,11 @@
 package ba
 
 import (
+	"unsafe"
+
 	"revnum/internal/passkind"
 	"revnum/rev"
 	"revnum/revmodels/ba/internal/views"
-	"unsafe"
 )
 
 const (

@@ -143,7 +143,7 @@ func stepsCheck[T rev.Real](k *Steps[T], p *rev.Pass[Steps[T]]) error {
 }
 
 func stepsCheckDamping[T rev.Real](k *Steps[T], p *rev.Pass[Steps[T]]) error {
-	if err := k.Damping.check(k.U.Rows, k.U.Cols); err != nil || k.Width == 0 || k.U.Rows == 0 || k.U.Cols == 0 {
+	if err := k.check(k.U.Rows, k.U.Cols); err != nil || k.Width == 0 || k.U.Rows == 0 || k.U.Cols == 0 {
 		return err
 	}
 	if T(1)/2 == 0 { // fixed point

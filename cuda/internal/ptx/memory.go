@@ -310,8 +310,8 @@ func (b *block) launchOf(p *piece) int32 {
 }
 
 // ordered reports whether a barrier, or nothing at all, stands between an access and one of the block.
-func (of *block) ordered(a, b access) bool {
-	return of.past(a) || a.block == b.block && (a.thread == b.thread || a.epoch != b.epoch || a.sameWarp(b) && a.round != b.round)
+func (b *block) ordered(x, y access) bool {
+	return b.past(x) || x.block == y.block && (x.thread == y.thread || x.epoch != y.epoch || x.sameWarp(y) && x.round != y.round)
 }
 
 // renew forgets the accesses of earlier launches. In memory of a block it forgets all that was
