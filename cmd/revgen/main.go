@@ -44,9 +44,12 @@
 //	addRight(gy, x, gz)            // ȳ += the adjoint of y ↦ B(x, y) at z̄
 //
 // in the place of Run, with a pointer for a receiver. They are called with operands that are
-// not nil. revlinalg.Cross is an example. If there is a Run, which cuts its work into parts, a
-// method run(sign int, g, t, gt *K) is written instead, as for revlinalg.Affine. That Run also
-// handles in operands that are optional.
+// not nil. If there is a Run, which cuts its work into parts, a method run(sign int, g, t, gt *K) is
+// written instead. That Run also handles in operands that are optional.
+//
+// Generic kernels of this module have functions in place of these methods, such as revlinalg's
+// crossAddProduct and dotRun, so that packages that use them do not compile them again. They call a
+// package that is internal: outside of the module, write methods.
 //
 // Comments of methods come from the comment of the struct. Its first indented block is the
 // equation, and later ones have the derivatives: terms such as x̄ += α·ȳ, with a bar for

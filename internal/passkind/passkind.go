@@ -46,11 +46,15 @@ func Of[T number.Number]() Kind {
 	return Float64
 }
 
-// OfIndex returns the type I. It is a constant for each I. Where int has 32 bits, it says Int32 for
-// int too.
+// OfIndex returns the type I. Where int has 64 bits, it is a constant for each I.
 func OfIndex[I int | int32]() Kind {
-	if unsafe.Sizeof(I(0)) == 4 {
-		return Int32
+	if unsafe.Sizeof(I(0)) != 4 {
+		return Int
 	}
-	return Int
+	if unsafe.Sizeof(0) == 4 {
+		if _, ok := any(I(0)).(int); ok {
+			return Int
+		}
+	}
+	return Int32
 }

@@ -4,9 +4,8 @@ import (
 	"math"
 	"unsafe"
 
-	"revnum/internal/passkind"
-
 	"revnum/internal/parallel"
+	"revnum/internal/passkind"
 	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/revmodels/ba/internal/views"

@@ -63,10 +63,20 @@ func (k *kernel) function(method string) string {
 	return string(r) + strings.ToUpper(method[:1]) + method[1:]
 }
 
+// functionOf returns the function in place of a method of k, or nil if there is none. Its first parameter
+// points to a kernel.
+func (p *pkg) functionOf(k *kernel, method string) *ast.FuncDecl {
+	f := p.funcs[k.function(method)]
+	if f == nil || f.Type.Params.NumFields() == 0 || !strings.HasPrefix(types.ExprString(f.Type.Params.List[0].Type), "*"+k.name+"[") {
+		return nil
+	}
+	return f
+}
+
 // findApart sets k.apart if functions stand in place of methods.
 func (p *pkg) findApart(k *kernel) error {
-	run := p.funcs[k.function("Run")]
-	if k.run != nil || k.spec == nil || !ast.IsExported(k.name) || len(k.operands) == 0 || run == nil && !p.declared[k.function("addProduct")] {
+	run := p.functionOf(k, "Run")
+	if k.run != nil || k.spec == nil || !ast.IsExported(k.name) || len(k.operands) == 0 || run == nil && p.functionOf(k, "addProduct") == nil {
 		return nil
 	}
 	k.run, k.apart = run, &apart{}
@@ -74,7 +84,7 @@ func (p *pkg) findApart(k *kernel) error {
 	instances := [][2][]string{{}}
 	for _, f := range k.typeParams() {
 		constraint := types.ExprString(f.Type)
-		if members[constraint] == nil {
+		if members[constraint] == nil || constraint == "Index" && p.name != "revsparse" {
 			return fmt.Errorf("%s: the constraint %s may allow any types, so Run must be a method", k.name, constraint)
 		}
 		of := "Of"

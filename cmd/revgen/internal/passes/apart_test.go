@@ -90,4 +90,7 @@ func (k RBFSum[T]) RunChecked(back bool) error {
 			t.Errorf("%v, want %q\n%s", err, want, got)
 		}
 	}
+	if got, err := file(strings.ReplaceAll(apartSource, "k *RBFSum[T]", "n int")); got != "" || err != nil {
+		t.Errorf("functions of a number are taken for those of a kernel: %v\n%s", err, got)
+	}
 }
