@@ -122,7 +122,7 @@ func expRows[T rev.Float](r *rowsRoom[T], x []T, cols, stride, rows int) {
 		vec.ExpRows(cols, r.values, cols, x, stride, maxima, sums)
 		return
 	}
-	vec.SubColumn(cols, r.values, cols, x, stride, maxima)
+	vec.SubColumn(cols, r.values, max(1, cols), x, stride, maxima)
 	vec.Exp(r.values[:rows*cols], r.values[:rows*cols])
 	vec.SumRows(cols, r.values, cols, sums)
 }
