@@ -141,13 +141,14 @@ func (s *Scratch[T]) Mark() Place {
 }
 
 // Release ends the use of what Make and its like have made since Mark returned a place. It takes that memory for
-// what is made next, so Read and Write must not come in between.
+// what is made next, so Read and Write must not come in between. It does nothing if a place before that has been
+// released.
 func (s *Scratch[T]) Release(mark Place) {
-	if len(s.blocks) == 0 {
+	if mark.block > s.at || len(s.blocks) == 0 {
 		return
 	}
 	for ; s.at > mark.block; s.at-- {
 		s.blocks[s.at] = s.blocks[s.at][:0]
 	}
-	s.blocks[s.at] = s.blocks[s.at][:mark.used]
+	s.blocks[s.at] = s.blocks[s.at][:min(mark.used, len(s.blocks[s.at]))]
 }

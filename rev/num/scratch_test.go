@@ -52,3 +52,23 @@ func TestReleaseOfBlocks(t *testing.T) {
 	}
 	s.Free()
 }
+
+// A place that lies after one that has been released says nothing of what is in use.
+func TestReleaseTwice(t *testing.T) {
+	s := new(Scratch[float64])
+	x := s.Make(4)
+	outer := s.Mark()
+	s.Make(100)
+	inner := s.Mark()
+	s.Release(outer)
+	s.Release(inner)
+	if y := s.Make(4); &y[0] == &x[0] {
+		t.Error("memory in use is given twice")
+	}
+	s.Release(outer)
+	z := s.Make(8)
+	s.Release(inner)
+	if y := s.Make(1); &y[0] == &z[0] {
+		t.Error("memory in use is given twice")
+	}
+}

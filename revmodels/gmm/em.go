@@ -33,7 +33,9 @@ import (
 // covariances, unless that is at a maximum. If only diagonals are needed, the moments are about an
 // origin in the middle of the points: they are then products of matrices. Those of a component that
 // lies far from the origin beside its standard deviations, before or after the step, are about its
-// mean all the same, because their squares about the origin would cancel.
+// mean before the step all the same, because their squares about the origin would cancel. They cancel too if
+// the step moves the mean far beside the standard deviations after it: from 1e7 of them on, those are wrong
+// until the next step.
 type em struct {
 	x        rev.General[float64]
 	v        []float64 // weights of the points; nil if all are 1
