@@ -122,7 +122,8 @@ func init() {
 
 // EM takes the given number of steps of expectation maximisation from m.Start. It
 // returns a collection of one string, the mixture as JSON. The mixture has the bits of
-// cluster.FitGMM with the same blocks, Init and number of steps.
+// cluster.FitGMM with the same blocks, Init and number of steps. The pipeline fails where a
+// gmm.Stepper returns an error.
 func EM(s sdk.Scope, shards Shards, m Model, steps int) (sdk.PCollection, error) {
 	if _, err := m.components(); err != nil {
 		return sdk.PCollection{}, err

@@ -56,7 +56,7 @@ type em struct {
 	w0, w1, w2 []float64 // of each part, the moments: K, K×D, and the size of covs, but K×D×D if tied
 	moments    bool      // whether they are computed
 	own        []float64 // of each component, 1 if those are about its mean, and 0 if about the origin
-	allOwn     bool      // whether all are about means in all steps
+	allOwn     bool      // whether all are about means in the next step of a Stepper
 	labels     []int     // if not nil, the components of the points, which replace r
 	scratch    []*densityScratch
 

@@ -187,8 +187,7 @@ func (e *em) resume(s *State) error {
 //
 // with the responsibilities r of the components, in that order, 1 + K + K·D + K·D² numbers
 // (the lower triangles of the last; K·D, their diagonals, for diagonal and spherical
-// covariances). The c_ik are x_i - μ_k for full and tied covariances, for those of a Stepper,
-// and for components that lie far from the middle of all points beside their standard
+// covariances). The c_ik are x_i - μ_k for full and tied covariances, and for components that lie far from the middle of all points beside their standard
 // deviations: their squares about the middle would cancel. Otherwise the c_ik are x_i minus
 // that middle. In the first step of a fit r_ik is 1 for the nearest mean, and 0 for the others.
 //
@@ -344,8 +343,8 @@ func (f *fit) funcGrad(grad, x []float64, prior Prior) float64 {
 	return sum
 }
 
-// A Stepper takes the steps of FitPoints one at a time. You run the loop, and compute
-// the moments between two calls.
+// A Stepper takes the steps of FitPoints one at a time, with the same bits. You run the loop,
+// and compute the moments between two calls.
 type Stepper struct{ f *fit }
 
 // NewStepper returns a Stepper for n points with the given means and variances of their
@@ -356,7 +355,7 @@ func NewStepper(n int, means, variances []float64, k int, opts *Options, s *Stat
 	if err != nil {
 		return nil, err
 	}
-	f.em.scale, f.em.allOwn = make([]float64, len(means)), true // a step cannot ask for other moments
+	f.em.scale = make([]float64, len(means))
 	switch {
 	case s != nil:
 		err = f.em.resume(s)
@@ -375,7 +374,10 @@ func (s *Stepper) Expectation() *Expectation {
 	return &Expectation{em: e, logw: e.setWeights()}
 }
 
-// Step takes a step, for the moments of all points, and returns where it leads.
+// Step takes a step, for the moments of all points, and returns where it leads. If a component becomes
+// so narrow beside its distance from the middle of all points that its moments about that cancel, Step
+// returns an error and takes no step. FitPoints asks for other moments there. You may do so: the next
+// Expectation has all moments about means.
 func (s *Stepper) Step(moments []float64) (*State, error) {
 	e := s.f.em
 	objective.CheckLen("gmm.Stepper", "moments", len(moments), (&Expectation{em: e}).Len())
@@ -385,6 +387,12 @@ func (s *Stepper) Step(moments []float64) (*State, error) {
 	if math.IsNaN(posterior) || math.IsInf(posterior, 0) {
 		return nil, fmt.Errorf("gmm: the log posterior is %v", posterior)
 	}
+	if e.cancel() {
+		e.allOwn = true
+		return nil, errors.New("gmm: a component becomes so narrow in this step that its moments about the middle of all points cancel. " +
+			"Take the moments of the next Expectation, which are about means, or begin with smaller covariances")
+	}
+	e.allOwn = false
 	err := e.maximise()
 	return e.state([]float64{posterior}), err
 }

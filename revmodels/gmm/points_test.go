@@ -301,41 +301,44 @@ func TestExpectation(t *testing.T) {
 func TestStepper(t *testing.T) {
 	const k, steps = 3, 5
 	p := &pieces{x: threeClusters(600, 2), block: 250}
-	start, _, err := FitPoints(t.Context(), p, k, &Options{InitMeans: mat.NewDense(k, 2, []float64{0, 0, 3, 3, 7, 7}), MaxIter: 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts := &Options{Init: start, MaxIter: steps, Tolerance: math.SmallestNonzeroFloat64}
-	want, report, err := FitPoints(t.Context(), p, k, opts, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	means, variances := p.Columns()
-	var state *State
-	var got *Mixture
-	for i := range steps {
-		s, err := NewStepper(600, means, variances, k, opts, state)
+	for _, kind := range []Covariance{Full, Tied, Diagonal, Spherical} {
+		start, _, err := FitPoints(t.Context(), p, k, &Options{InitMeans: mat.NewDense(k, 2, []float64{0, 0, 3, 3, 7, 7}), MaxIter: 1, Covariance: kind}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := s.Expectation()
-		moments := make([]float64, e.Len())
-		if err := p.Moments(moments, e); err != nil {
+		opts := &Options{Init: start, MaxIter: steps, Tolerance: math.SmallestNonzeroFloat64, Covariance: kind}
+		want, report, err := FitPoints(t.Context(), p, k, opts, nil)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if state, err = s.Step(moments); err != nil {
-			t.Fatal(err)
+		means, variances := p.Columns()
+		var state *State
+		var got *Mixture
+		for i := range steps {
+			s, err := NewStepper(600, means, variances, k, opts, state)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := s.Expectation()
+			moments := make([]float64, e.Len())
+			if err := p.Moments(moments, e); err != nil {
+				t.Fatal(err)
+			}
+			if state, err = s.Step(moments); err != nil {
+				t.Fatal(err)
+			}
+			if state.History[0] != report.Starts[0].History[i] {
+				t.Errorf("%v, step %d: log posterior %v, want %v", kind, i, state.History[0], report.Starts[0].History[i])
+			}
+			if got, err = s.Mixture(); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if state.History[0] != report.Starts[0].History[i] {
-			t.Errorf("step %d: log posterior %v, want %v", i, state.History[0], report.Starts[0].History[i])
-		}
-		if got, err = s.Mixture(); err != nil {
-			t.Fatal(err)
+		if !slices.Equal(got.Params(), want.Params()) {
+			t.Errorf("%v: another mixture than that of FitPoints", kind)
 		}
 	}
-	if !slices.Equal(got.Params(), want.Params()) {
-		t.Error("another mixture than that of FitPoints")
-	}
+	means, variances := p.Columns()
 	if _, err := NewStepper(600, means, variances, k, &Options{}, nil); err == nil {
 		t.Error("no error without a start")
 	}
