@@ -95,10 +95,11 @@ const (
 	gmmRun   = 16
 	gmmParts = 8
 
-	tensorSide = 64   // the most dimensions of kernels/mixture_sm80.cu
-	tensorTile = 8    // points of a tile there
-	tensorEach = 64   // tiles of a warp
-	tensorFill = 1056 // warps that fill a card of 132 multiprocessors
+	tensorSide  = 64   // the most dimensions of kernels/mixture_sm80.cu
+	tensorGroup = 32   // points of a group there
+	tensorWarps = 4    // warps of a block
+	tensorEach  = 16   // groups of a block
+	tensorFill  = 2112 // twice the warps that fill a card of 132 multiprocessors
 )
 
 // A mixture is a pass of LogPosterior at work.
@@ -110,10 +111,10 @@ type mixture[T rev.Float] struct {
 	batches     int
 	parts       int  // of the points of a batch, each with moments of its own
 	rated       bool // whether numbers have tangents beside them, and take the room of two
-	side        int  // of packed points, for the tensor cores, or 0
+	side        int  // of points in shared memory, for the tensor cores, or 0
 
-	packed, q, bias, r, moments, p, scratch Memory[T]
-	prior, sums                             Memory[float64]
+	q, bias, r, moments, p, scratch Memory[T]
+	prior, sums                     Memory[float64]
 }
 
 // An arena is scratch memory of a pass. Without memory it only counts the bytes.
@@ -137,7 +138,7 @@ func (m *mixture[T]) cut() {
 		for m.side = 16; m.side < m.d; {
 			m.side *= 2
 		}
-		most = max(1, tensorFill/m.comps)
+		most = max(1, tensorFill/(m.perComponent(1).blocks[0]*tensorWarps))
 	}
 	m.parts = min(most, max(1, (min(m.n, gmmBatch)+8*gmmRun-1)/(8*gmmRun)))
 }
@@ -148,16 +149,15 @@ func isWide[T rev.Real]() bool {
 	return ok
 }
 
-// tiles returns how many tiles n packed points have.
-func tiles(n int) int { return (n + tensorTile - 1) / tensorTile }
-
 // perComponent returns the grid that gives a warp to each component and part. Those of a block have
 // the same part.
 func (m *mixture[T]) perComponent(parts int) grid {
-	const most = maxThreads / warp
-	blocks := (m.comps + most - 1) / most
-	warps := (m.comps + blocks - 1) / blocks
-	return grid{[3]int{blocks, parts, 1}, [3]int{warps * warp, 1, 1}}
+	return grid{[3]int{(m.comps + tensorWarps - 1) / tensorWarps, parts, 1}, [3]int{tensorWarps * warp, 1, 1}}
+}
+
+// weighGrid returns the grid that gives a block to 32 of n points.
+func weighGrid(n int) grid {
+	return grid{[3]int{min((n+warp-1)/warp, bounds.blocks), 1, 1}, [3]int{maxThreads, 1, 1}}
 }
 
 // run makes the pass.
@@ -301,9 +301,8 @@ func (m *mixture[T]) tensor(kernel string) string {
 // reserve takes scratch memory.
 func (m *mixture[T]) reserve(a *arena, gradient, points bool) {
 	d, comps, each := m.d, m.comps, m.width()
-	m.packed = take[T](a, tiles(min(m.n, gmmBatch))*tensorTile*m.side) // the first, as it is aligned to 16 bytes
 	m.prior = take[float64](a, comps)
-	m.sums = take[float64](a, m.batches*vectorGrid(min(m.n, gmmBatch)).blocks[0])
+	m.sums = take[float64](a, m.batches*weighGrid(min(m.n, gmmBatch)).blocks[0])
 	m.q, m.bias = take[T](a, each*comps*d*d), take[T](a, each*comps)
 	m.r = take[T](a, each*comps*min(m.n, gmmBatch))
 	if gradient {
@@ -359,14 +358,13 @@ func (m *mixture[T]) overPoints(gradient bool, g *LogPosterior[T]) {
 		x, r := uint64(k.X.Data[m.width()*lo*k.X.Stride:].address()), uint64(m.r.address())
 		means, down := uint64(k.Means.Data.address()), uint64(k.Means.Stride)
 		if m.side > 0 {
-			m.launch(m.tensor("packPoints"), vectorGrid(tiles(n)*tensorTile*m.side), at(m.packed), uint64(tiles(n)), x, uint64(k.X.Stride), uint64(n), d)
-			m.launch(m.tensor("tensorScore"), m.perComponent((tiles(n)+tensorEach-1)/tensorEach),
-				r, at(m.packed), uint64(n), d, at(m.q), at(m.bias), means, down, comps, tensorEach)
+			m.launch(m.tensor("tensorScore"), m.perComponent((n+tensorGroup*tensorEach-1)/(tensorGroup*tensorEach)),
+				r, x, uint64(k.X.Stride), uint64(n), d, at(m.q), at(m.bias), means, down, comps, tensorEach)
 		} else {
 			m.launch(m.name("score"), grid{[3]int{m.comps, (n + gmmTile - 1) / gmmTile, 1}, threads},
 				r, x, uint64(k.X.Stride), uint64(n), d, uint64(m.q.address()), uint64(m.bias.address()), means, down)
 		}
-		over := vectorGrid(n)
+		over := weighGrid(n)
 		m.launch(m.name("weigh"), over, uint64(sums.address()), r, uint64(n), comps, bit(gradient))
 		sums = sums[over.blocks[0]:]
 		if !gradient {
@@ -375,7 +373,7 @@ func (m *mixture[T]) overPoints(gradient bool, g *LogPosterior[T]) {
 		about, downAbout := at(m.about.Data), uint64(m.about.Stride)
 		if m.side > 0 {
 			m.launch(m.tensor("tensorMoments"), m.perComponent(m.parts),
-				at(m.moments), r, at(m.packed), uint64(n), d, comps, about, downAbout)
+				at(m.moments), r, x, uint64(k.X.Stride), uint64(n), d, comps, about, downAbout)
 		} else {
 			tiles := (m.d + gmmTile - 1) / gmmTile
 			m.launch(m.name("addMoments"), grid{[3]int{m.comps, tiles * (tiles + 1) / 2, m.parts}, threads},

@@ -85,7 +85,7 @@ func TestLogPosteriorValues(t *testing.T) {
 	comparePosterior(t, [3]int{0, 2, 2}, gmm.Prior{Gamma: 0.7, M: 2}) // no points
 }
 
-// TestLogPosteriorTensorCores does so for packed points of each side, and for more dimensions.
+// TestLogPosteriorTensorCores does so for each side of points in shared memory, and for more dimensions.
 func TestLogPosteriorTensorCores(t *testing.T) {
 	for _, capability := range []int{80, 90} {
 		t.Run(fmt.Sprint(capability), func(t *testing.T) { tensorPosterior(t, capability) })
@@ -94,9 +94,9 @@ func TestLogPosteriorTensorCores(t *testing.T) {
 
 func tensorPosterior(t *testing.T, capability int) {
 	testDevice = withTensorCores(t, 1<<26, capability)
-	for _, s := range [][3]int{{0, 2, 2}, {7, 1, 1}, {270, 3, 2}, {21, 16, 9}, {35, 21, 3}, {20, 64, 2}, {9, 65, 1}} {
+	for _, s := range [][3]int{{0, 2, 2}, {7, 1, 1}, {270, 3, 2}, {21, 16, 9}, {35, 21, 3}, {20, 64, 2}, {100, 50, 5}, {1100, 2, 1}, {9, 65, 1}} {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
-			smallBatches(t, 250)
+			smallBatches(t, max(250, s[0]/2)) // 550 points take two blocks
 			comparePosterior(t, s, gmm.Prior{Gamma: 0.7, M: 2})
 		})
 	}

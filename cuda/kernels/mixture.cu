@@ -112,22 +112,48 @@ template <class T> INLINE void score(T *beta, const T *x, i64 downX, i64 n, i64 
 }
 
 // weigh sets part_b to the sum of logsumexp_k β over the points of block b. If `keep`, it replaces β
-// by the responsibilities exp(β - logsumexp_k β). It computes the exponentials again for that,
-// which takes less time than memory does to store and load them.
+// by the responsibilities exp(β - logsumexp_k β). A block of `takers` warps has 32 points at a time, and a warp every takers-th
+// component of them. Sums are scaled where a larger β comes, so that each is read once. The responsibilities read it again, and find it in
+// a cache, as few points are in use.
+constexpr int takers = maxThreads / lanes;
 template <class T> INLINE void weigh(double *part, T *r, i64 n, i64 comps, i64 keep) {
-	Sum<double> sum = Sum<double>::zero();
-	for (i64 i = first(); i < n; i += step()) {
-		T top = r[i];
-		for (i64 k = 1; k < comps; k++) {
-			T v = r[k * n + i];
-			if (v > top || v != v) top = v;
+	SHARED T tops[takers][lanes], sums[takers][lanes];
+	int warp = (int)threadX() / lanes, lane = (int)threadX() % lanes;
+	auto power = [](T v, T top) __attribute__((always_inline)) { return (T)exp(wide(v - top)); };
+	auto each = [&](auto use, T *own, bool store) __attribute__((always_inline)) {
+		constexpr int ahead = 4; // are loaded before the first is used
+		for (i64 k = warp; k < comps; k += ahead * takers) {
+			T v[ahead];
+#pragma unroll
+			for (int u = 0; u < ahead; u++) v[u] = k + u * takers < comps ? own[(k + u * takers) * n] : T(-infinity);
+#pragma unroll
+			for (int u = 0; u < ahead; u++) {
+				use(v[u]);
+				if (store && k + u * takers < comps) own[(k + u * takers) * n] = v[u];
+			}
 		}
+	};
+	Sum<double> sum = Sum<double>::zero();
+	for (i64 lo = blockX() * lanes; lo < n; lo += blocks() * lanes) {
+		T *own = r + (lo + lane < n ? lo + lane : n - 1), top = -infinity, s = 0;
+		each([&](T &v) __attribute__((always_inline)) {
+			bool more = v > top;
+			T e = v != -infinity ? power(more ? top : v, more ? v : top) : T(0); // v may be NaN
+			s = more ? fma(s, e, T(1)) : s + e;
+			top = more ? v : top;
+		}, own, false);
+		barrier(); // the sums of the points before were used
+		tops[warp][lane] = top;
+		sums[warp][lane] = s;
+		barrier();
+		for (int w = 0; w < takers; w++) top = tops[w][lane] > top ? tops[w][lane] : top;
 		if (top - top != 0 && top < 0) top = 0; // all densities are 0
-		T s = 0;
-		for (i64 k = 0; k < comps; k++) s += (T)exp(wide(r[k * n + i] - top));
-		sum.add(valueOf(wide(top)) + log(valueOf(wide(s))));
-		for (i64 k = 0; keep && k < comps; k++) r[k * n + i] = (T)exp(wide(r[k * n + i] - top)) / s;
+		s = 0;
+		for (int w = 0; w < takers; w++) s = fma(sums[w][lane], power(tops[w][lane], top), s);
+		if (warp == 0 && lo + lane < n) sum.add(valueOf(wide(top)) + log(valueOf(wide(s))));
+		if (keep && lo + lane < n) each([&](T &v) __attribute__((always_inline)) { v = power(v, top) / s; }, own, true);
 	}
+	barrier();
 	sum = blockSum(sum);
 	if (threadX() == 0) part[blockX()] = sum.value();
 }

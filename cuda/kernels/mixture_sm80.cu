@@ -2,227 +2,244 @@
 // cores for double. kernels/mixture.cu has the equations.
 //
 // A warp has a component, and all that it needs of it in registers: the triangle of Q, or that of the
-// moments. It goes over points without shared memory and without a barrier. The warps of a block
-// have neighbouring components and the same points, which they find in the first cache. The registers
-// leave room for 8 warps on a multiprocessor, which suffice: the products of a tile do not depend on
-// each other, and each load is for the next tile.
+// moments. The four warps of a block go over the same points, of which the block copies 32 at a time to shared
+// memory while it uses those before. The registers leave room for two blocks on a multiprocessor, so that a
+// scheduler has a warp of each, and one multiplies while the other waits at its barrier.
 //
-// Points are packed in tiles of 8 points and 8 coordinates, first all those of the same points, with
-// zeros after their d coordinates, and zeros as points up to a multiple of 8. A side is how many
-// coordinates they have then: 16, 32 or 64. A block of a triangle has 16 rows and 8 columns.
-#include "number.h"
+// A side is how many coordinates points have in shared memory: 16, 32 or 64, with zeros after their d. Points up to a
+// multiple of 32 are zeros too.
+#include "product.h"
+#include "tensor.h"
 
-#ifndef HOPPER
-#define TENSOR(name) name##F64
-#else
-#define TENSOR(name) name##HopperF64
-#endif
-
-constexpr int tile = 8, tall = 2 * tile;
-
-// d += a·b for tiles of 8×8 elements. Lane i has a[l] in row i/4 and column i%4 + 4·l, b[l] in row i%4 + 4·l
-// and column i/4, and d[l] in row i/4 and column 2·(i%4) + l (PTX ISA, Matrix Fragments for mma.m8n8k4
-// with .f64).
-INLINE void multiply(double (&d)[2], const double (&a)[2], const double (&b)[2]) {
-#pragma unroll
-	for (int l = 0; l < 2; l++) {
-		asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" : "+d"(d[0]), "+d"(d[1]) : "d"(a[l]), "d"(b[l]));
-	}
-}
-
-// The same for two tiles a, one below the other. The cards of HOPPER have an instruction for that,
-// and are twice as fast with it.
-INLINE void multiply(double (&d)[2][2], const double (&a)[2][2], const double (&b)[2]) {
-#ifdef HOPPER
-	asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-		: "+d"(d[0][0]), "+d"(d[0][1]), "+d"(d[1][0]), "+d"(d[1][1]) : "d"(a[0][0]), "d"(a[1][0]), "d"(a[0][1]), "d"(a[1][1]), "d"(b[0]), "d"(b[1]));
-#else
-	multiply(d[0], a[0], b);
-	multiply(d[1], a[1], b);
-#endif
-}
+constexpr int tile = 8, tall = 2 * tile, group = 32, blockThreads = 128;
 
 struct alignas(16) Pair {
 	double v[2];
 };
 DEVICE Pair load(const double *from) { return *(const Pair *)from; }
 
-// A Place is what a warp does: a component and a part of the points.
+// A Place is what a warp does: a component and a part of the points. After the last component a warp only copies.
 struct Place {
-	int lane, i, j; // lane/4 and lane%4
+	int warp, lane, i, j; // lane/4 and lane%4
+	bool idle;
 	i64 component, part;
-	DEVICE Place() : component(first() / lanes), part(blockY()) {
-		lane = (int)threadX() % lanes;
-		i = lane / 4;
-		j = lane % 4;
+	DEVICE Place(i64 comps) : warp((int)threadX() / lanes), lane((int)threadX() % lanes), i(lane / 4), j(lane % 4), component(first() / lanes), part(blockY()) {
+		idle = component >= comps;
+		if (idle) component = comps - 1;
 	}
 };
 
-// packPoints packs n points, and zeros up to a number of tiles.
-template <int side> INLINE void packPoints(double *to, i64 tiles, const double *x, i64 downX, i64 n, i64 d) {
-	for (i64 e = first(); e < tiles * tile * side; e += step()) {
-		i64 i = e / (tile * side) * tile + e / tile % tile, j = e / (tile * tile) * tile % side + e % tile;
-		to[e] = i < n && j < d ? x[i * downX + j] : 0;
-	}
-}
-
 // A Centre has the mean of the component of each warp, with zeros.
 template <int side> struct alignas(16) Centre {
-	double of[maxThreads / lanes][side];
+	double of[blockThreads / lanes][side];
 	INLINE const double *set(const Place &at, const double *mean, i64 d) {
-		double *to = of[threadX() / lanes];
+		double *to = of[at.warp];
 		for (int j = at.lane; j < side; j += lanes) to[j] = j < d ? mean[j] : 0;
 		warpBarrier();
 		return to;
 	}
 };
 
-// score sets β of a batch of n points. A warp has `each` tiles of points. The terms that the
-// instruction calls j and j + 4 are those of columns 2·j and 2·j + 1, so that a lane loads two
+// swizzled returns where coordinate c of point r of a group is. So a warp reads from all banks, whether its lanes read coordinates
+// 2·j and 2·j + 1 of point i, or 2·i and 2·i + 1 of point j.
+DEVICE constexpr int swizzled(int r, int c) { return c ^ ((r / 4 ^ r) % 2 * 8) ^ r / 2 % 2 * 4; }
+
+// overGroups calls use with groups of points, from one to another. Also begins further copies that belong to a group.
+template <int side, class Also, class Use> INLINE void overGroups(const double *x, i64 downX, i64 n, i64 d, int begin, int end, Also also, Use use) {
+	SHARED __attribute__((aligned(16))) double groups[2][group][side];
+	constexpr int apart = blockThreads / side; // so that a thread has the same column of all points
+	int row = (int)threadX() / side, column = (int)threadX() % side, to = row * side + swizzled(row, column);
+	int left = column < d ? (int)n - group * begin - row : 0; // points from this one on
+	const double *from = x + (group * begin + row) * downX + column;
+	auto copy = [&](int g) __attribute__((always_inline)) {
+#pragma unroll
+		for (int u = 0; u < group; u += apart) {
+			copyAsync<8>(&groups[g % 2][u][to ^ swizzled(u, 0)], from, u < left ? 8 : 0);
+			from += apart * downX;
+		}
+		left -= group;
+		also(g);
+		endGroup();
+	};
+	copy(begin);
+	for (int g = begin; g < end; g++) {
+		waitGroups<0>();
+		barrier(); // the group is there, and the one before was used
+		if (g + 1 < end) copy(g + 1);
+		use(groups[g % 2], g);
+	}
+}
+
+// score sets β of a batch of n points. A block has `each` groups of them. Factors of the instruction are 16 points
+// and 8 rows of Q. The terms that it calls j and j + 4 are those of columns 2·j and 2·j + 1, so that a lane loads two
 // neighbours.
-template <int side> INLINE void score(double *beta, const double *x, i64 n, i64 d, const double *q, const double *bias, const double *means, i64 downMeans, i64 comps, i64 each) {
-	constexpr int blocks = side / tall, tiles = side / tile;
+template <int side> INLINE void score(double *beta, const double *x, i64 downX, i64 n, i64 d, const double *q, const double *bias, const double *means, i64 downMeans, i64 comps, i64 each) {
+	constexpr int tiles = side / tile, rows = tiles < 4 ? tiles : 4; // at a time, as far as the registers last
 	SHARED Centre<side> centres;
-	Place at;
-	i64 k = at.component, begin = at.part * each, end = (n + tile - 1) / tile;
-	if (k >= comps || begin >= end) return;
-	if (end > begin + each) end = begin + each;
+	Place at(comps);
+	i64 k = at.component;
+	int begin = (int)(at.part * each), end = (int)((n + group - 1) / group);
+	if (end > begin + (int)each) end = begin + (int)each;
 	const double *centre = centres.set(at, means + k * downMeans, d) + 2 * at.j;
 	q += k * d * d;
-	double a[blocks][tiles][2][2];
+	SHARED Pair rest[6][blockThreads]; // half of the last row of 8, for which there are no registers
+	auto spared = [](int r, int t) __attribute__((always_inline)) { return r == 7 && t >= 8 - 6; };
+	Pair b[tiles][tiles];
 #pragma unroll
-	for (int u = 0; u < blocks; u++) {
+	for (int r = 0; r < tiles; r++) {
 #pragma unroll
-		for (int t = 0; t <= 2 * u + 1; t++) {
+		for (int t = 0; t <= r; t++) {
 #pragma unroll
-			for (int e = 0; e < 4; e++) {
-				i64 row = tall * u + tile * (e / 2) + at.i, column = tile * t + 2 * at.j + e % 2;
-				a[u][t][e / 2][e % 2] = row < d && column < d ? q[row * d + column] : 0;
+			for (int l = 0; l < 2; l++) {
+				i64 row = tile * r + at.i, column = tile * t + 2 * at.j + l;
+				b[r][t].v[l] = row < d && column < d ? q[row * d + column] : 0;
 			}
+			if (spared(r, t)) rest[t % 8 - (8 - 6)][threadX()] = b[r][t];
 		}
 	}
-	const double *from = x + begin * tile * side + 2 * at.lane;
-	Pair b[tiles];
-#pragma unroll
-	for (int t = 0; t < tiles; t++) b[t] = load(from + tile * tile * t);
 	double extra = bias[k];
-	for (i64 p = begin; p < end; p++) {
-		if (p + 1 < end) from += tile * side;
-		double y[blocks][2][2] = {};
+	double *to = beta + (k * n + group * begin + at.i + tile * at.j);
+	int even = swizzled(at.i, 2 * at.j), odd = swizzled(at.i, tile + 2 * at.j) - tile; // of tiles, where their coordinates begin
+	overGroups<side>(x, downX, n, d, begin, end, [](int) {}, [&](const double (*points)[side], int g) __attribute__((always_inline)) {
+		if (at.idle) return;
+		const double *from[2] = {points[at.i] + even, points[at.i] + odd};
+#pragma unroll 1
+		for (int left = (int)n - group * g - at.i - tile * at.j, p = 0; p < group; p += tall) {
+			double s[2] = {};
 #pragma unroll
-		for (int t = 0; t < tiles; t++) {
-			Pair m = load(centre + tile * t);
-			double c[2] = {b[t].v[0] - m.v[0], b[t].v[1] - m.v[1]};
-			b[t] = load(from + tile * tile * t);
+			for (int low = 0; low < tiles; low += rows) {
+				double y[rows][2][2] = {};
 #pragma unroll
-			for (int u = t / 2; u < blocks; u++) {
-				if (t == 2 * u + 1) multiply(y[u][1], a[u][t][1], c); // the tile above is above the diagonal
-				else multiply(y[u], a[u][t], c);
+				for (int t = 0; t < low + rows; t++) {
+					Pair m = load(centre + tile * t);
+					double c[2][2];
+#pragma unroll
+					for (int h = 0; h < 2; h++) {
+						Pair v = load(from[t % 2] + tile * (side * h + t));
+						c[h][0] = v.v[0] - m.v[0], c[h][1] = v.v[1] - m.v[1];
+					}
+#pragma unroll
+					for (int r = t < low ? low : t; r < low + rows; r++) {
+						Pair v = spared(r, t) ? rest[t % 8 - (8 - 6)][threadX()] : b[r][t];
+						multiply(y[r - low], c, v.v);
+					}
+				}
+#pragma unroll
+				for (int e = 0; e < 4 * rows; e++) {
+					double v = y[e / 4][e / 2 % 2][e % 2];
+					s[e / 2 % 2] = __builtin_elementwise_fma(v, v, s[e / 2 % 2]);
+				}
 			}
+			for (int mask = 1; mask < 4; mask *= 2) s[0] += across(s[0], mask), s[1] += across(s[1], mask);
+			if (at.j < 2 && p < left) *to = extra - (at.j ? s[1] : s[0]) / 2;
+			to += tall;
+			from[0] += tall * side, from[1] += tall * side;
 		}
-#pragma unroll
-		for (int e = 0; e < 2; e++) {
-			double s = 0;
-#pragma unroll
-			for (int u = 0; u < tiles; u++) s = __builtin_elementwise_fma(y[u / 2][u % 2][e], y[u / 2][u % 2][e], s);
-			for (int mask = 4; mask < lanes; mask *= 2) s += across(s, mask);
-			i64 point = tile * p + 2 * at.j + e;
-			if (at.i == 0 && point < n) beta[k * n + point] = extra - s / 2;
-		}
-	}
+	});
 }
 
 // addMoments adds, for the component and the part of the points of a warp, to W = Σ r, Σ r·c and
 // the triangle of Σ r·c·cᵀ, with c = x - μ. A part has W, the D sums and the D×D sums of each component.
 // Of 16 coordinates, the first tile has the even ones, and the second has the odd ones, so that a
 // lane loads two neighbours.
-template <int side> INLINE void addMoments(double *sums, const double *r, const double *x, i64 n, i64 d, i64 comps, const double *means, i64 downMeans) {
+//
+// A block of the triangle has two tiles below each other, 16u and on of the first factor, by a tile t of the second. Where t is
+// 2u + 1, the upper one would be above the diagonal. Blocks of odd u therefore take other tiles, as Block says: those of u - 1 and u together
+// leave none out and have none twice.
+template <int side> struct Block {
+	static constexpr bool alone = side == tall; // there is no u - 1
+	// has reports whether there is a block.
+	DEVICE static constexpr bool has(int u, int t) { return t <= 2 * u || (t == 2 * u + 1 && (u % 2 || alone)); }
+	// row returns which tile of the first factor is in half h.
+	DEVICE static constexpr int row(int u, int t, int h) {
+		if (u % 2 && t == 2 * u - 1) return t + h;
+		if (u % 2 && t == 2 * u + 1) return t - 2 * h;
+		return 2 * u + h;
+	}
+};
+
+template <int side> INLINE void addMoments(double *sums, const double *r, const double *x, i64 downX, i64 n, i64 d, i64 comps, const double *means, i64 downMeans) {
 	constexpr int blocks = side / tall, tiles = side / tile;
+	typedef Block<side> B;
 	SHARED Centre<side> centres;
-	Place at;
-	i64 k = at.component, all = (n + tile - 1) / tile;
-	i64 parts = blocksY();
-	if (k >= comps) return;
+	SHARED double weights[2][blockThreads / lanes][group];
+	SHARED Pair firsts[blocks][blockThreads]; // the sums of r·c of a lane, for which there are no registers
+	Place at(comps);
+	i64 k = at.component, all = (n + group - 1) / group, parts = blocksY();
 	int begin = (int)(all * at.part / parts), end = (int)(all * (at.part + 1) / parts);
 	if (begin == end) return;
 	const double *centre = centres.set(at, means + k * downMeans, d) + 2 * at.i;
-	double m1[tiles] = {}, m[blocks][tiles][2][2] = {}, w = 0;
-	const double *from = x + (i64)begin * tile * side + at.i / 4 * tile * tile + at.j * tile + at.i % 4 * 2;
+	double m[blocks][tiles][2][2] = {}, w = 0;
 	r += k * n;
-	Pair b[blocks][2];
-	double next[2];
-	int point = begin * tile + at.j;
-	auto fetch = [&](int u) __attribute__((always_inline)) {
 #pragma unroll
-		for (int l = 0; l < 2; l++) b[u][l] = load(from + tall * tile * u + 4 * tile * l);
+	for (int u = 0; u < blocks; u++) firsts[u][threadX()] = {};
+	auto also = [&](int g) __attribute__((always_inline)) {
+		int point = group * g + at.lane;
+		copyAsync<8>(&weights[g % 2][at.warp][at.lane], r + point, point < n ? 8 : 0);
 	};
-	auto fetchWeights = [&]() __attribute__((always_inline)) {
+	overGroups<side>(x, downX, n, d, begin, end, also, [&](const double (*points)[side], int g) __attribute__((always_inline)) {
+		if (at.idle) return;
+		const double *weight = weights[g % 2][at.warp] + at.j;
+		w += weights[g % 2][at.warp][at.lane];
+#pragma unroll 1
+		for (int p = 0; p < group; p += tile) {
+			double f[2] = {weight[p], weight[p + 4]}, a[tiles][2], c[tiles][2];
 #pragma unroll
-		for (int l = 0; l < 2; l++) next[l] = point + 4 * l < n ? r[point + 4 * l] : 0;
-	};
+			for (int u = 0; u < blocks; u++) {
+				Pair mean = load(centre + tall * u);
 #pragma unroll
-	for (int u = 0; u < blocks; u++) fetch(u);
-	fetchWeights();
-	for (int p = begin; p < end; p++) {
-		double weight[2] = {next[0], next[1]}, c[tiles][2];
-		if (p + 1 < end) {
-			point += tile;
-			from += tile * side;
-		}
-		fetchWeights();
-		w += weight[0] + weight[1];
+				for (int l = 0; l < 2; l++) {
+					int row = at.j + 4 * l;
+					Pair v = load(points[p + row] + tall * u + swizzled(row, 2 * at.i));
 #pragma unroll
-		for (int u = 0; u < blocks; u++) {
-			Pair mean = load(centre + tall * u);
-			double a[2][2];
+					for (int h = 0; h < 2; h++) {
+						c[2 * u + h][l] = v.v[h] - mean.v[h];
+						a[2 * u + h][l] = f[l] * c[2 * u + h][l];
+					}
+				}
+				Pair sum = firsts[u][threadX()];
 #pragma unroll
-			for (int e = 0; e < 4; e++) {
-				c[2 * u + e / 2][e % 2] = b[u][e % 2].v[e / 2] - mean.v[e / 2];
-				a[e / 2][e % 2] = weight[e % 2] * c[2 * u + e / 2][e % 2];
-			}
-			fetch(u);
+				for (int h = 0; h < 2; h++) sum.v[h] += a[2 * u + h][0] + a[2 * u + h][1];
+				firsts[u][threadX()] = sum;
 #pragma unroll
-			for (int h = 0; h < 2; h++) m1[2 * u + h] += a[h][0] + a[h][1];
-#pragma unroll
-			for (int t = 0; t <= 2 * u; t++) multiply(m[u][t], a, c[t]);
-			multiply(m[u][2 * u + 1][1], a[1], c[2 * u + 1]); // the tile above is the transpose of one on the left
-		}
-	}
-	double *to = sums + (at.part * comps + at.component) * (1 + d + d * d);
-	for (int mask = 1; mask < 4; mask *= 2) {
-		w += across(w, mask);
-#pragma unroll
-		for (int u = 0; u < tiles; u++) m1[u] += across(m1[u], mask);
-	}
-	if (at.lane == 0) to[0] += w;
-#pragma unroll
-	for (int u = 0; u < blocks; u++) {
-#pragma unroll
-		for (int h = 0; h < 2; h++) {
-			int row = tall * u + 2 * at.i + h;
-			if (at.j == 0 && row < d) to[1 + row] += m1[2 * u + h];
-#pragma unroll
-			for (int t = h == 0 ? 2 * u : 2 * u + 1; t >= 0; t--) {
-#pragma unroll
-				for (int e = 0; e < 2; e++) {
-					int column = tall * (t / 2) + 2 * (2 * at.j + e) + t % 2;
-					if (row < column && t == 2 * u + h) continue; // the lane of the transpose has it, too
-					int low = row < column ? column : row, left = row < column ? row : column;
-					if (low < d) to[1 + d + low * d + left] += m[u][t][h][e];
+				for (int t = 0; t < 2 * u + 2; t++) {
+					if (!B::has(u, t)) continue;
+					int up = B::row(u, t, 0), low = B::row(u, t, 1);
+					double both[2][2] = {{a[up][0], a[up][1]}, {a[low][0], a[low][1]}};
+					multiply(m[u][t], both, c[t]);
 				}
 			}
 		}
+	});
+	if (at.idle) return;
+	double *to = sums + (at.part * comps + k) * (1 + d + d * d);
+	for (int mask = 1; mask < lanes; mask *= 2) w += across(w, mask);
+	if (at.lane == 0) to[0] += w;
+#pragma unroll
+	for (int t = 0; t < tiles; t++) {
+		double sum = firsts[t / 2][threadX()].v[t % 2];
+		for (int mask = 1; mask < 4; mask *= 2) sum += across(sum, mask);
+		int row = tall * (t / 2) + 2 * at.i + t % 2;
+		if (at.j == 0 && row < d) to[1 + row] += sum;
+	}
+#pragma unroll
+	for (int e = 0; e < blocks * tiles * 4; e++) {
+		int u = e / 4 / tiles, t = e / 4 % tiles, h = e / 2 % 2;
+		if (!B::has(u, t) || (B::alone && t && !h)) continue; // another block has the transpose of this tile
+		int own = B::row(u, t, h), row = tall * (own / 2) + 2 * at.i + own % 2, column = tall * (t / 2) + 2 * (2 * at.j + e % 2) + t % 2;
+		if (own == t && row < column) continue; // the lane of the transpose has it, too
+		int low = row < column ? column : row, left = row < column ? row : column;
+		if (low < d) to[1 + d + low * d + left] += m[u][t][h][e % 2];
 	}
 }
 
-#define ALONE __attribute__((launch_bounds(maxThreads, 1)))
+#define FULL __attribute__((launch_bounds(blockThreads, 2)))
 #define KERNELS(side) \
-	KERNEL TENSOR(packPoints##side)(double *to, i64 tiles, const double *x, i64 downX, i64 n, i64 d) { packPoints<side>(to, tiles, x, downX, n, d); } \
-	KERNEL ALONE TENSOR(tensorScore##side)(double *beta, const double *x, i64 n, i64 d, const double *q, const double *bias, const double *means, i64 downMeans, i64 comps, i64 each) { \
-		score<side>(beta, x, n, d, q, bias, means, downMeans, comps, each); \
+	KERNEL FULL TENSOR(tensorScore##side)(double *beta, const double *x, i64 downX, i64 n, i64 d, const double *q, const double *bias, const double *means, i64 downMeans, i64 comps, i64 each) { \
+		score<side>(beta, x, downX, n, d, q, bias, means, downMeans, comps, each); \
 	} \
-	KERNEL ALONE TENSOR(tensorMoments##side)(double *sums, const double *r, const double *x, i64 n, i64 d, i64 comps, const double *means, i64 downMeans) { \
-		addMoments<side>(sums, r, x, n, d, comps, means, downMeans); \
+	KERNEL FULL TENSOR(tensorMoments##side)(double *sums, const double *r, const double *x, i64 downX, i64 n, i64 d, i64 comps, const double *means, i64 downMeans) { \
+		addMoments<side>(sums, r, x, downX, n, d, comps, means, downMeans); \
 	}
 KERNELS(16)
 KERNELS(32)
