@@ -108,7 +108,7 @@ func newSoftmax[T rev.Real](w *pass, x Vector[T], out *T, sign int, nan bool, me
 	s.x, s.inc = x.params()
 	if !isFixed[T]() {
 		on := s.on
-		on.blocks[0] = min(on.blocks[0], 3*bounds.blocks/4) // which are resident at once on large cards
+		on.blocks[0] = min(on.blocks[0], max(1, bounds.blocks/2)) // which are resident at once on large cards
 		blocks := uint64(on.blocks[0])
 		for i := range max(1, len(means)) {
 			var m mean[T]

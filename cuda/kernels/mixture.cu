@@ -120,28 +120,16 @@ template <class T> INLINE void weigh(double *part, T *r, i64 n, i64 comps, i64 k
 	SHARED T tops[takers][lanes], sums[takers][lanes];
 	int warp = (int)threadX() / lanes, lane = (int)threadX() % lanes;
 	auto power = [](T v, T top) __attribute__((always_inline)) { return (T)exp(wide(v - top)); };
-	auto each = [&](auto use, T *own, bool store) __attribute__((always_inline)) {
-		constexpr int ahead = 4; // are loaded before the first is used
-		for (i64 k = warp; k < comps; k += ahead * takers) {
-			T v[ahead];
-#pragma unroll
-			for (int u = 0; u < ahead; u++) v[u] = k + u * takers < comps ? own[(k + u * takers) * n] : T(-infinity);
-#pragma unroll
-			for (int u = 0; u < ahead; u++) {
-				use(v[u]);
-				if (store && k + u * takers < comps) own[(k + u * takers) * n] = v[u];
-			}
-		}
-	};
 	Sum<double> sum = Sum<double>::zero();
 	for (i64 lo = blockX() * lanes; lo < n; lo += blocks() * lanes) {
 		T *own = r + (lo + lane < n ? lo + lane : n - 1), top = -infinity, s = 0;
-		each([&](T &v) __attribute__((always_inline)) {
+		auto load = [&](i64 k) __attribute__((always_inline)) { return own[k * n]; };
+		loadAhead(warp, comps, takers, load, [&](i64, T v) __attribute__((always_inline)) {
 			bool more = v > top;
 			T e = v != -infinity ? power(more ? top : v, more ? v : top) : T(0); // v may be NaN
 			s = more ? fma(s, e, T(1)) : s + e;
 			top = more ? v : top;
-		}, own, false);
+		});
 		barrier(); // the sums of the points before were used
 		tops[warp][lane] = top;
 		sums[warp][lane] = s;
@@ -151,7 +139,7 @@ template <class T> INLINE void weigh(double *part, T *r, i64 n, i64 comps, i64 k
 		s = 0;
 		for (int w = 0; w < takers; w++) s = fma(sums[w][lane], power(tops[w][lane], top), s);
 		if (warp == 0 && lo + lane < n) sum.add(valueOf(wide(top)) + log(valueOf(wide(s))));
-		if (keep && lo + lane < n) each([&](T &v) __attribute__((always_inline)) { v = power(v, top) / s; }, own, true);
+		if (keep && lo + lane < n) loadAhead(warp, comps, takers, load, [&](i64 k, T v) __attribute__((always_inline)) { own[k * n] = power(v, top) / s; });
 	}
 	barrier();
 	sum = blockSum(sum);
@@ -364,7 +352,7 @@ template <class T> INLINE void addTangents(T *y, i64 down, const Rated<T> *x, i6
 	KERNEL BOUND(resident) score##name(T *beta, const T *x, i64 downX, i64 n, i64 d, const T *q, const T *bias, const T *means, i64 downMeans) { \
 		score(beta, x, downX, n, d, q, bias, means, downMeans); \
 	} \
-	KERNEL weigh##name(double *part, T *r, i64 n, i64 comps, i64 keep) { weigh(part, r, n, comps, keep); } \
+	KERNEL BOUND(resident < 4 ? (sizeof(T) > 8 ? 2 : 4) : 4) weigh##name(double *part, T *r, i64 n, i64 comps, i64 keep) { weigh(part, r, n, comps, keep); } \
 	KERNEL BOUND(resident) addMoments##name(T *sums, const T *r, const T *x, i64 downX, i64 n, i64 d, i64 comps, const T *means, i64 downMeans) { \
 		addMoments(sums, r, x, downX, n, d, comps, means, downMeans); \
 	} \

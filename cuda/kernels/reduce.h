@@ -27,6 +27,22 @@ template <class S> DEVICE S reduceParts(const S *part, i64 parts) {
 	return blockReduce(s);
 }
 
+// loadAhead calls use(i, load(i)) for i from first to end in steps, and loads four before it uses the first.
+template <class Load, class Use> INLINE void loadAhead(i64 first, i64 end, i64 step, Load load, Use use) {
+	constexpr int ahead = 4;
+	for (i64 i = first; i < end; i += ahead * step) {
+		decltype(load(i)) v[ahead];
+#pragma unroll
+		for (int u = 0; u < ahead; u++) {
+			if (i + u * step < end) v[u] = load(i + u * step);
+		}
+#pragma unroll
+		for (int u = 0; u < ahead; u++) {
+			if (i + u * step < end) use(i + u * step, v[u]);
+		}
+	}
+}
+
 // A Least is the least of numbers.
 struct Least {
 	i64 v;

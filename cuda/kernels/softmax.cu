@@ -3,10 +3,47 @@
 #include "softmax.h"
 #include "vector.h"
 
-template <class T> DEVICE void exponentialParts(Exponentials<1> *part, const T *x, i64 incx, i64 n, Vector<const T> y) {
+// A Walk goes over the elements of a thread.
+template <class T> struct Walk {
+	const T *at;
+	i64 by;
+	DEVICE Walk(Vector<const T> x) : at(x.data + first() * x.inc), by(step() * x.inc) {}
+	// next returns the next element if it is in, and goes on. The compiler must not make four addresses of one, for which there
+	// are too few registers.
+	INLINE T next(bool in) {
+		asm volatile("" : "+l"(by));
+		T v = in ? *at : T{};
+		at += by;
+		return v;
+	}
+};
+
+// Loads of so many elements of a thread are on their way together.
+constexpr int ahead = 4;
+
+template <bool mean, class T> INLINE Exponentials<1> exponentials(Vector<const T> x, i64 n, Vector<const T> y) {
+	Walk<T> xs(x), ys(y);
 	auto s = Exponentials<1>::none();
-	for (i64 i = first(); i < n; i += step()) s.add(x[i * incx], {element(y, i)});
-	s = blockReduce(s);
+	i64 by = step();
+	for (i64 left = n - first(); left > 0; left -= ahead * by) {
+		T v[ahead], w[ahead] = {};
+#pragma unroll
+		for (int u = 0; u < ahead; u++) {
+			v[u] = xs.next(left > u * by);
+			if (mean) w[u] = ys.next(left > u * by);
+		}
+#pragma unroll
+		for (int u = 0; u < ahead; u++) {
+			if (left <= u * by) break;
+			if (mean) s.add(v[u], {w[u]});
+			else s.add(v[u]);
+		}
+	}
+	return s;
+}
+
+template <class T> INLINE void exponentialParts(Exponentials<1> *part, const T *x, i64 incx, i64 n, Vector<const T> y) {
+	auto s = blockReduce(y ? exponentials<true, T>({x, incx}, n, y) : exponentials<false, T>({x, incx}, n, y));
 	if (threadX() == 0) part[blockX()] = s;
 }
 
@@ -38,7 +75,17 @@ KERNEL maxEndQ43(Q43 *largest, const Largest<Q43> *part, i64 parts) {
 
 KERNEL expPartsQ43(Sum<Q43> *part, const Q43 *x, i64 incx, i64 n, const Q43 *m) {
 	auto s = Sum<Q43>::zero();
-	for (i64 i = first(); i < n; i += step()) s.add(expOf(x[i * incx], *m));
+	Walk<Q43> xs({x, incx});
+	Q43 top = *m;
+	for (i64 left = n - first(); left > 0; left -= ahead * step()) {
+		Q43 v[ahead];
+#pragma unroll
+		for (int u = 0; u < ahead; u++) v[u] = xs.next(left > u * step());
+#pragma unroll
+		for (int u = 0; u < ahead; u++) {
+			if (left > u * step()) s.add(expOf(v[u], top));
+		}
+	}
 	s = blockSum(s);
 	if (threadX() == 0) part[blockX()] = s;
 }

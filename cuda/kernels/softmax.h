@@ -39,7 +39,12 @@ template <int means> struct Exponentials {
 	double m, s, v[means];
 	DEVICE static Exponentials none() { return {-infinity, 0, {}}; }
 	DEVICE static double ratio(double x, double m) { return x == m ? 1 : exp(-magnitude(x - m)); }
+	// add takes in an x with its y, or, if the sums v are not used, alone.
 	INLINE void add(double x, const double (&y)[means]) {
+		double e = add(x);
+		for (int i = 0; i < means; i++) v[i] = fma(e * unit, y[i], v[i]);
+	}
+	INLINE double add(double x) {
 		double e = ratio(x, m);
 		if (x > m) {
 			s *= e;
@@ -48,7 +53,7 @@ template <int means> struct Exponentials {
 			e = 1;
 		}
 		s += e;
-		for (int i = 0; i < means; i++) v[i] = fma(e * unit, y[i], v[i]);
+		return e;
 	}
 	DEVICE void add(Exponentials o) {
 		double e = ratio(o.m, m), keep = o.m > m ? e : 1, take = o.m > m ? 1 : e;
