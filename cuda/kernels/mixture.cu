@@ -125,16 +125,20 @@ template <class T> INLINE void weigh(double *part, T *r, i64 n, i64 comps, i64 k
 		T *own = r + (lo + lane < n ? lo + lane : n - 1), top = -infinity, s = 0;
 		auto load = [&](i64 k) __attribute__((always_inline)) { return own[k * n]; };
 		loadAhead(warp, comps, takers, load, [&](i64, T v) __attribute__((always_inline)) {
-			bool more = v > top;
-			T e = v != -infinity ? power(more ? top : v, more ? v : top) : T(0); // v may be NaN
-			s = more ? fma(s, e, T(1)) : s + e;
-			top = more ? v : top;
+			T high = top, low = v, e = 0;
+			if (v > top) high = v, low = top;
+			if (v != -infinity) e = power(low, high); // v may be NaN
+			if (v > top) s = fma(s, e, T(1));
+			else s += e;
+			top = high;
 		});
 		barrier(); // the sums of the points before were used
 		tops[warp][lane] = top;
 		sums[warp][lane] = s;
 		barrier();
-		for (int w = 0; w < takers; w++) top = tops[w][lane] > top ? tops[w][lane] : top;
+		for (int w = 0; w < takers; w++) {
+			if (tops[w][lane] > top) top = tops[w][lane];
+		}
 		if (top - top != 0 && top < 0) top = 0; // all densities are 0
 		s = 0;
 		for (int w = 0; w < takers; w++) s = fma(sums[w][lane], power(tops[w][lane], top), s);
@@ -352,7 +356,7 @@ template <class T> INLINE void addTangents(T *y, i64 down, const Rated<T> *x, i6
 	KERNEL BOUND(resident) score##name(T *beta, const T *x, i64 downX, i64 n, i64 d, const T *q, const T *bias, const T *means, i64 downMeans) { \
 		score(beta, x, downX, n, d, q, bias, means, downMeans); \
 	} \
-	KERNEL BOUND(resident < 4 ? (sizeof(T) > 8 ? 2 : 4) : 4) weigh##name(double *part, T *r, i64 n, i64 comps, i64 keep) { weigh(part, r, n, comps, keep); } \
+	KERNEL weigh##name(double *part, T *r, i64 n, i64 comps, i64 keep) { weigh(part, r, n, comps, keep); } \
 	KERNEL BOUND(resident) addMoments##name(T *sums, const T *r, const T *x, i64 downX, i64 n, i64 d, i64 comps, const T *means, i64 downMeans) { \
 		addMoments(sums, r, x, downX, n, d, comps, means, downMeans); \
 	} \

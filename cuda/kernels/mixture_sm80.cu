@@ -233,14 +233,14 @@ template <int side> INLINE void addMoments(double *sums, const double *r, const 
 	}
 }
 
-#define FULL __attribute__((launch_bounds(blockThreads, 2)))
-#define KERNELS(side) \
-	KERNEL FULL TENSOR(tensorScore##side)(double *beta, const double *x, i64 downX, i64 n, i64 d, const double *q, const double *bias, const double *means, i64 downMeans, i64 comps, i64 each) { \
+#define RESIDENT(blocks) __attribute__((launch_bounds(blockThreads, blocks)))
+#define KERNELS(side, blocks) \
+	KERNEL RESIDENT(blocks) TENSOR(tensorScore##side)(double *beta, const double *x, i64 downX, i64 n, i64 d, const double *q, const double *bias, const double *means, i64 downMeans, i64 comps, i64 each) { \
 		score<side>(beta, x, downX, n, d, q, bias, means, downMeans, comps, each); \
 	} \
-	KERNEL FULL TENSOR(tensorMoments##side)(double *sums, const double *r, const double *x, i64 downX, i64 n, i64 d, i64 comps, const double *means, i64 downMeans) { \
+	KERNEL RESIDENT(blocks) TENSOR(tensorMoments##side)(double *sums, const double *r, const double *x, i64 downX, i64 n, i64 d, i64 comps, const double *means, i64 downMeans) { \
 		addMoments<side>(sums, r, x, downX, n, d, comps, means, downMeans); \
 	}
-KERNELS(16)
-KERNELS(32)
-KERNELS(64)
+KERNELS(16, 6)
+KERNELS(32, 3)
+KERNELS(64, 2)

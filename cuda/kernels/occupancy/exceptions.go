@@ -18,6 +18,7 @@ type block struct {
 var blocks = []block{
 	{entries: "(project|jacobian|cotangents|tangents|second)(Snavely|Weighted).*", threads: 128},
 	{entries: "bundle(Cameras|Product|Diagonal|SolvePoints|Step|ReduceLong)", threads: 128},
+	{entries: "tensor(Score|Moments).*", threads: 128},
 	{entries: "bundleReduceShort|mixture(Tangent)?MomentsQ43", threads: 32},
 	{entries: "graph(Means|Forces|Second).*", threads: 128},
 	{entries: "smallQR(16|32).*", threads: 32},
@@ -57,6 +58,7 @@ var spilling = []exception{
 var idle = []exception{
 	{"add(Moments|Tensor|Wide).*|mixture(Tangent)?(Moments|Score).*|score.*|tensor(Score|Moments).*", "a thread makes a tile in registers, and has enough independent products"},
 	{"bundle(Cameras|Diagonal|Product|SolvePoints|Step|Reduce.*)", "a thread has the sums of a camera in registers, or those of nine elements of a block"},
+	{"weighRatedF64", "a thread has four numbers with tangents on their way"},
 	{"graph(Forces|Means|Second).*", "a thread has the coordinates of a vertex in registers"},
 	{"(jacobian|cotangents|tangents|second)(Snavely|Weighted).*", "a thread has the Jacobian of an observation in registers"},
 	{"set(Dual)?Cameras.*", "a thread has the rotation of a camera in registers; there are few cameras"},
