@@ -41,6 +41,12 @@ func largeSizes(t *testing.T) []int {
 // alike does what same does, and lets elements differ by a tolerance times 1 + |v|.
 func alike[H rev.Kernel[H], C rev.Kernel[C]](t *testing.T, tolerance float64, random func(*rand.Rand) H, host func(H) C) {
 	t.Helper()
+	alikeIn(t, namesOfPasses, tolerance, random, host)
+}
+
+// alikeIn does what alike does, in the first passes.
+func alikeIn[H rev.Kernel[H], C rev.Kernel[C]](t *testing.T, passes []string, tolerance float64, random func(*rand.Rand) H, host func(H) C) {
+	t.Helper()
 	operands := func() (o [4]H) {
 		rnd := rand.New(rand.NewPCG(5, 6))
 		for i := range o {
@@ -48,7 +54,7 @@ func alike[H rev.Kernel[H], C rev.Kernel[C]](t *testing.T, tolerance float64, ra
 		}
 		return o
 	}
-	for i, pass := range namesOfPasses {
+	for i, pass := range passes {
 		o, p := operands(), operands()
 		if err := runPass(o, i); err != nil {
 			t.Fatalf("%T: %s: %v", o[0], pass, err)

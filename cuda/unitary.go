@@ -39,12 +39,23 @@ import (
 // scratch memory for a number per rotation of these chains and per 32 columns. The sums
 // over the columns are those of a tree in a block, and blocks are added in their order.
 //
+// Over float64, with more than 128 rows, cards of compute capability 8.0 and later make an orthogonal matrix Q of
+// each 64×64 rotations, which act on 128 rows. They multiply the rows by Q or Qᵀ on tensor cores, and by the tangent of Q
+// for that of X. The cotangents of the angles come from sums of x̄'·x'ᵀ over 128 columns or more, which are matrices of the
+// same size. A matrix takes 128 KiB of scratch memory, and all together 256 MiB, or more if blocks that run at the same time need
+// that. AdjointTangent has no such matrices.
+//
 // Over Q43 the rotations are made of shears. They and the cotangents of the angles have the
 // bits of the CPU. Over floats a rotation is within 3ε·‖(a, b)‖ of the exact one, and X
-// comes back with the error that revlinalg.Unitary states. AdjointTangent gives the gradients of
-// Adjoint bit for bit. If the tangent of X or that of its cotangent is nil and has a part in that
-// of θ̄, it needs scratch memory for three matrices of the shape of X. If the tangent of X is nil, it
-// takes as long as Inverse and Tangent in addition.
+// comes back with the error that revlinalg.Unitary states. With matrices Q, an element takes part in at most 127 rotations of a matrix,
+// so that the columns of Q are within 381ε, and a product by Q within (381+128)·√128·ε = 6000ε times the norm of the 128 elements. An element
+// is in at most N/32 + 2 products, so Inverse restores X within 12,000·(N/32 + 2)·ε times the norm of the column (commonly
+// within ε·√N). If an element is not finite, others of its column may be NaN that are infinite or finite on the CPU, and so may the
+// cotangents of all angles.
+//
+// AdjointTangent gives the gradients of Adjoint bit for bit, unless that has matrices Q. If the tangent of X or that of its
+// cotangent is nil and has a part in that of θ̄, it needs scratch memory for three matrices of the shape of X. If the tangent of
+// X is nil, it takes as long as Inverse and Tangent in addition.
 type Unitary[T rev.Real] struct {
 	X           General[T] `rev:"inout" shape:"n,c"`
 	Theta       Vector[T]  `rev:"in" shape:"n*(n-1)/2"`
@@ -101,6 +112,10 @@ func rotate[T rev.Real](w *pass, k *Unitary[T], p *rev.Pass[Unitary[T]]) {
 	n := k.X.Rows
 	r := rotations[T]{pass: w, k: k, p: p, blocks: (k.X.Cols + warp - 1) / warp}
 	r.choose()
+	if r.inBlocks() {
+		r.runInBlocks()
+		return
+	}
 	chains := min(n-1, r.warps*r.chains)
 	r.reserve(chains * n)
 	panels := (n - 2 + chains) / chains
@@ -121,6 +136,7 @@ type rotations[T rev.Real] struct {
 
 	kernel   string        // with the operands and the direction
 	operands [4]General[T] // in the order of the kernel
+	count    int           // of them
 	warps    int           // of a block, at most
 	chains   int           // of a warp
 	tangents bool          // of the angles count
@@ -133,10 +149,10 @@ type rotations[T rev.Real] struct {
 // choose sets which operands rotate, and what is wanted of them.
 func (r *rotations[T]) choose() {
 	g, t, gt := &r.p.G, &r.p.T, &r.p.GT
-	count := 2
+	r.count = 2
 	switch {
 	case gt.X.Data != nil || g.X.Data != nil && t.X.Data != nil:
-		r.kernel, r.operands, count = "rotateAll", [4]General[T]{r.k.X, g.X, t.X, gt.X}, 4
+		r.kernel, r.operands, r.count = "rotateAll", [4]General[T]{r.k.X, g.X, t.X, gt.X}, 4
 		r.warps, r.chains = 8, 4 // here and below as in kernels/unitary.cu
 	case g.X.Data != nil:
 		r.kernel, r.operands = "rotateCotangent", [4]General[T]{r.k.X, g.X}
@@ -145,15 +161,15 @@ func (r *rotations[T]) choose() {
 		r.kernel, r.operands = "rotateTangent", [4]General[T]{r.k.X, t.X}
 		r.warps, r.chains = 8, 16
 	default:
-		r.kernel, r.operands, count = "rotateAlone", [4]General[T]{r.k.X}, 1
+		r.kernel, r.operands, r.count = "rotateAlone", [4]General[T]{r.k.X}, 1
 		r.warps, r.chains = 16, 8
 	}
 	if isFixed[T]() {
-		r.chains = 4 / count
+		r.chains = 4 / r.count
 	}
 	r.tangents = t.Theta.Data != nil && (t.X.Data != nil || gt.X.Data != nil)
 	r.sums = g.X.Data != nil && g.Theta.Data != nil
-	r.second = count == 4 && gt.Theta.Data != nil
+	r.second = r.count == 4 && gt.Theta.Data != nil
 	if r.p.Back {
 		r.kernel += "Back"
 	} else {

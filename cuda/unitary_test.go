@@ -101,3 +101,96 @@ func TestUnitaryValues(t *testing.T) {
 		}
 	}
 }
+
+// TestUnitaryBlocks compares with the CPU on tensor cores, and without them where there are fewer rows. Blocks of
+// threads have all columns or a part, fronts are together or not, and the sums of columns are in parts. AdjointTangent
+// has no blocks.
+func TestUnitaryBlocks(t *testing.T) {
+	before := [...]int{processors, leastSum, mostMatrices}
+	t.Cleanup(func() { processors, leastSum, mostMatrices = before[0], before[1], before[2] })
+	type shape struct{ capability, rows, cols, processors, sum, matrices int }
+	shapes := []shape{{90, 129, 37, 1, 16, 4}, {80, 128, 2, 1, 128, 2048}}
+	if long.Tests() {
+		shapes = append(shapes, shape{80, 129, 37, 132, 128, 2048}, shape{90, 193, 53, 1, 20, 7}, shape{80, 200, 1, 1, 128, 1}, shape{90, 261, 20, 2, 8, 12})
+	}
+	for _, s := range shapes {
+		testDevice = withTensorCores(t, 1<<28, s.capability)
+		processors, leastSum, mostMatrices = s.processors, s.sum, s.matrices
+		for _, rectangular := range []bool{false, true} {
+			alikeIn(t, namesOfPasses[:3], 1e-12, func(rnd *rand.Rand) hostUnitary[float64] {
+				return randomUnitary[float64](rnd, s.rows, s.cols, rectangular)
+			}, func(k hostUnitary[float64]) revlinalg.Unitary[float64] { return revlinalg.Unitary[float64](k) })
+		}
+	}
+}
+
+// TestUnitaryBlocksBack compares passes back and with fewer operands with those forward.
+func TestUnitaryBlocksBack(t *testing.T) {
+	testDevice = withTensorCores(t, 1<<28, 90)
+	for _, rectangular := range []bool{false, true} {
+		rnd := rand.New(rand.NewPCG(3, 4))
+		random := func() hostUnitary[float64] { return randomUnitary[float64](rnd, 131, 2, rectangular) }
+		near := func(what string, x, y rev.General[float64]) {
+			t.Helper()
+			for i := range x.Rows {
+				for j := range x.Cols {
+					if v, w := x.Data[i*x.Stride+j], y.Data[i*y.Stride+j]; !(math.Abs(v-w) <= 1e-12) {
+						t.Fatalf("rectangular=%v: element (%d, %d) of %s is %v, want %v", rectangular, i, j, what, v, w)
+					}
+				}
+			}
+		}
+		k, d := random(), random()
+		x, dx := copied(k.X), copied(d.X)
+		if err := rev.Tangent(k, d); err != nil {
+			t.Fatal(err)
+		}
+		p := rev.Pass[hostUnitary[float64]]{Back: true, Tangent: true, T: d}
+		if err := k.Run(p); err != nil {
+			t.Fatal(err)
+		}
+		near("X", k.X, x)
+		near("its tangent", d.X, dx)
+
+		alone := k
+		alone.X = copied(x)
+		if err := rev.Forward(alone); err != nil {
+			t.Fatal(err)
+		}
+		p.Back, p.T = false, hostUnitary[float64]{X: copied(x)} // the angles have no tangents
+		if err := k.Run(p); err != nil {
+			t.Fatal(err)
+		}
+		near("X", k.X, alone.X)
+		near("the tangent that is X", p.T.X, alone.X)
+
+		g := random()
+		gx, gtheta := copied(g.X), append([]float64{}, g.Theta.Data...)
+		q := rev.Pass[hostUnitary[float64]]{Back: true, Adjoint: true, G: g}
+		if err := k.Run(q); err != nil {
+			t.Fatal(err)
+		}
+		near("X", k.X, x)
+		q.Back = false
+		if err := k.Run(q); err != nil {
+			t.Fatal(err)
+		}
+		near("the cotangent of X", g.X, gx)
+		for i, v := range g.Theta.Data {
+			if !(math.Abs(v-gtheta[i]) <= 1e-12) {
+				t.Fatalf("rectangular=%v: cotangent %d of Theta is %v, want %v", rectangular, i, v, gtheta[i])
+			}
+		}
+		q.G = hostUnitary[float64]{X: copied(alone.X)} // without cotangents of the angles
+		q.Back = true
+		if err := k.Run(q); err != nil {
+			t.Fatal(err)
+		}
+		near("the cotangent that is X", q.G.X, x)
+	}
+}
+
+func copied(x rev.General[float64]) rev.General[float64] {
+	x.Data = append([]float64{}, x.Data...)
+	return x
+}

@@ -15,110 +15,7 @@
 // While a warp works on a batch of rows, it loads the rotations of the next batch, which go
 // to shared memory: a rotation is the same for all lanes. Where a chain does not rotate, it gets
 // the rotation by 0, so that all chains do the same in each step.
-#include "trig.h"
-
-struct Mesh {
-	int n, rectangular;
-	DEVICE int bottom(int chain) const { return rectangular && 2 * chain < n - 2 ? 2 * chain : n - 2; }
-	DEVICE int top(int chain) const { return !rectangular ? chain : 2 * chain > n - 1 ? 2 * chain - n + 1 : 0; }
-	// angle returns the index of an angle.
-	DEVICE i64 angle(i64 chain, i64 row) const {
-		if (!rectangular) return chain * (n - 1) - chain * (chain - 1) / 2 + n - 2 - row;
-		i64 layer = 2 * chain - row;
-		return layer / 2 * (n - 1) + row / 2 + (layer & 1 ? n / 2 : 0);
-	}
-};
-
-// A Turn is what rotates a pair. The element that comes from another chain is in no product that is added to a
-// rounded one, so that it waits for one operation only.
-template <class T> struct alignas(2 * sizeof(T)) Turn {
-	T c, s;
-	DEVICE static Turn none() { return {1, 0}; }
-	DEVICE void set(T angle) { sincos(angle, s, c); }
-	DEVICE void ahead(T &a, T &b) const {
-		T v = __builtin_elementwise_fma(c, a, -(s * b));
-		b = __builtin_elementwise_fma(s, a, c * b);
-		a = v;
-	}
-	DEVICE void back(T &a, T &b) const {
-		T v = __builtin_elementwise_fma(s, b, c * a);
-		b = __builtin_elementwise_fma(c, b, -(s * a));
-		a = v;
-	}
-};
-
-// That of Q43 is three shears by t = tan(θ/2), s and t, and half a turn.
-template <> struct Turn<Q43> {
-	Q43 t, s;
-	i64 half;
-	DEVICE static Turn none() { return {}; }
-	DEVICE void set(Q43 angle) {
-		Q43 c;
-		sincos(angle, s, c);
-		half = c.v < 0;
-		if (half) {
-			s.v = -s.v;
-			c.v = -c.v;
-		}
-		t = quotient(s, Q43{((i64)1 << 43) + c.v});
-	}
-	DEVICE void ahead(Q43 &a, Q43 &b) const {
-		addSigned(a, -1, product(t, b));
-		addSigned(b, 1, product(s, a));
-		addSigned(a, -1, product(t, b));
-		negate(a, b);
-	}
-	DEVICE void back(Q43 &a, Q43 &b) const {
-		negate(a, b);
-		addSigned(a, 1, product(t, b));
-		addSigned(b, -1, product(s, a));
-		addSigned(a, 1, product(t, b));
-	}
-	DEVICE void negate(Q43 &a, Q43 &b) const {
-		if (half) {
-			a.v = (i64)-(u64)a.v;
-			b.v = (i64)-(u64)b.v;
-		}
-	}
-};
-
-// addQuarter adds ±d·x to y.
-template <class T> DEVICE void addQuarter(T &y, T d, T x, i64 sign) { y = __builtin_elementwise_fma(sign < 0 ? -d : d, x, y); }
-DEVICE void addQuarter(Q43 &y, Q43 d, Q43 x, i64 sign) { addSigned(y, sign, product(d, x)); }
-
-// A Cross is what columns add to the cotangent of an angle: a·b̄ - b·ā. Over Q43 the two
-// sums are exact.
-template <class T> struct Cross {
-	T v;
-	DEVICE static Cross zero() { return Cross{0}; }
-	DEVICE static Cross of(T a, T b, T ga, T gb) { return Cross{__builtin_elementwise_fma(a, gb, -(b * ga))}; }
-	DEVICE void add(Cross o) { v += o.v; }
-	DEVICE Cross other(int mask) const { return Cross{across(v, mask)}; }
-	// joined returns the x of two lanes that differ by mask to the lower one, and the y of both to the other.
-	DEVICE static Cross joined(Cross x, Cross y, int mask) {
-		bool upper = threadX() & mask;
-		return Cross{(upper ? y.v : x.v) + across(upper ? x.v : y.v, mask)};
-	}
-	DEVICE T value() const { return v; }
-};
-template <> struct Cross<Q43> {
-	i128 plus, minus;
-	DEVICE static Cross zero() { return Cross{0, 0}; }
-	DEVICE static Cross of(Q43 a, Q43 b, Q43 ga, Q43 gb) { return Cross{(i128)a.v * gb.v, (i128)b.v * ga.v}; }
-	DEVICE void add(Cross o) {
-		plus += o.plus;
-		minus += o.minus;
-	}
-	DEVICE Cross other(int mask) const { return Cross{across(plus, mask), across(minus, mask)}; }
-	DEVICE static Cross joined(Cross x, Cross y, int mask) {
-		bool upper = threadX() & mask;
-		return Cross{
-			(upper ? y.plus : x.plus) + across(upper ? x.plus : y.plus, mask),
-			(upper ? y.minus : x.minus) + across(upper ? x.minus : y.minus, mask),
-		};
-	}
-	DEVICE Q43 value() const { return Q43{(i64)((u64)round(plus).v - (u64)round(minus).v)}; }
-};
+#include "unitary.h"
 
 // turns sets the table of the chains of a panel. The rotation of chain first+j at row r
 // has element j·n + r. dturns, if not null, becomes the tangents of the angles.
@@ -159,36 +56,31 @@ template <class T> DEVICE void addCrosses(T *gtheta, i64 inc, const Cross<T> *cr
 	}
 }
 
-// The operands that a kernel rotates: X, and its cotangent or tangent, or all with the
-// tangent of the cotangent.
-enum Operands { alone, withCotangent, withTangent, all };
-template <Operands O> constexpr int count = O == alone ? 1 : O == all ? 4 : 2;
-
 template <Operands O> constexpr int mostWarps = O == alone ? 16 : O == withCotangent ? 12 : 8;
+
+// chainsOf is how many chains a warp has, and rowsOf how many rows from barrier to barrier.
+template <class T, Operands O> constexpr int chainsOf = __is_same(T, Q43) ? 4 / count<O> : O == all ? 4 : O == withTangent ? 16 : 8;
+template <Operands O> constexpr int rowsOf = O == alone ? 4 : 2;
 
 // A block does `chains` chains from `first` on, for the columns of its lanes. It writes
 // crosses with the indices of the table.
-template <class T, Operands O, bool Back> struct Panel {
-	static constexpr int N = count<O>, W = mostWarps<O>;
-	static constexpr int K = __is_same(T, Q43) ? 4 / N : O == all ? 4 : O == withTangent ? 16 : 8; // chains of a warp
-	static constexpr int B = O == alone ? 4 : 2;                           // rows from barrier to barrier
-	static constexpr bool turnsTwice = O == withTangent || O == all;       // by the tangents of angles, too
-	static constexpr int G = 1, D = O == all ? 2 : 1, H = 3;               // places of cotangent, tangent, tangent of cotangent
+template <class T, Operands O, bool Back> struct Panel : Chains<T, O, Back, chainsOf<T, O>, rowsOf<O>> {
+	static constexpr int W = mostWarps<O>, K = chainsOf<T, O>, B = rowsOf<O>;
+	typedef Chains<T, O, Back, K, B> Base;
+	using Base::N, Base::x, Base::dturns, Base::held, Base::turnsTwice, Base::sumsOf;
+	using typename Base::Crosses, typename Base::Table;
 
 	static_assert(K * B <= lanes, "a lane loads a rotation of a batch");
 
-	T *x[N]; // the operands. Null ones are zero.
 	i64 stride[N];
 	i64 cols;
 	Mesh m;
 	int first, chains;
 	const Turn<T> *turns;
-	const T *dturns; // null for zeros
-	Cross<T> *sums;  // null, or the sums of θ̄, followed by the two of its tangent if all are there
-	bool second;     // the latter are wanted
+	Cross<T> *sums; // null, or the sums of θ̄, followed by the two of its tangent if all are there
+	bool second;    // the latter are wanted
 
 	int lo, hi; // the rows that rotate
-	T held[K][N];
 
 	// chain returns the chain of stage i, which is not one of the panel if it is not
 	// below `chains`, and upper the first row of its pair in a step.
@@ -200,99 +92,11 @@ template <class T, Operands O, bool Back> struct Panel {
 	}
 	DEVICE i64 row(int item) const { return Back ? lo + item : hi - item; }
 
-	DEVICE void turn(const Turn<T> &u, T &a, T &b) const { Back ? u.back(a, b) : u.ahead(a, b); }
-
-	// quarter adds d times the pair (a, b) turned by a right angle to (ya, yb), or
-	// subtracts it.
-	DEVICE void quarter(i64 sign, T &ya, T &yb, T d, T a, T b) const {
-		addQuarter(ya, d, b, -sign);
-		addQuarter(yb, d, a, sign);
-	}
-
-	// Crosses are those of θ̄, followed by the two of its tangent.
-	static constexpr int sumsOf = O == withCotangent ? 1 : O == all ? 3 : 0;
-	struct Crosses {
-		Cross<T> c[sumsOf];
-	};
-
-	// rotate rotates the pair a, b of all operands by u and the tangent d of its angle.
-	INLINE void rotate(T *a, T *b, Turn<T> u, T d, Crosses &c) const {
-		if constexpr (!Back) {
-			turn(u, a[0], b[0]);
-			if constexpr (O == withTangent || O == all) {
-				turn(u, a[D], b[D]);
-				if (dturns && x[D]) quarter(1, a[D], b[D], d, a[0], b[0]);
-			}
-			if constexpr (O == all) {
-				if (dturns && x[H]) quarter(1, a[H], b[H], d, a[G], b[G]);
-				turn(u, a[H], b[H]);
-			}
-			if constexpr (O == withCotangent || O == all) turn(u, a[G], b[G]);
-		}
-		if constexpr (O == withCotangent || O == all) c.c[0] = Cross<T>::of(a[0], b[0], a[G], b[G]);
-		if constexpr (O == all) {
-			c.c[1] = Cross<T>::of(a[D], b[D], a[G], b[G]);
-			c.c[2] = Cross<T>::of(a[0], b[0], a[H], b[H]);
-		}
-		if constexpr (Back) {
-			if constexpr (O == withCotangent || O == all) turn(u, a[G], b[G]);
-			if constexpr (O == all) {
-				turn(u, a[H], b[H]);
-				if (dturns && x[H]) quarter(-1, a[H], b[H], d, a[G], b[G]);
-			}
-			if constexpr (O == withTangent || O == all) {
-				if (dturns && x[D]) quarter(-1, a[D], b[D], d, a[0], b[0]);
-				turn(u, a[D], b[D]);
-			}
-			turn(u, a[0], b[0]);
-		}
-	}
-
-	// The rotations of a warp in a batch of rows: that of chain q and row k has element q·B + k.
-	struct Table {
-		Turn<T> turns[K * B];
-		T dturns[turnsTwice ? K * B : 0];
-	};
-
-	// through takes the row v through chains Q to Q+L-1 of a warp, for row k of a batch. v becomes the row that
-	// the last of them passes on. It returns what the columns of lanes that differ by lanes/2, ..., lanes/L have
-	// together, in each lane for one of the chains: number Q + own<L>(lane).
-	template <int Q, int L> INLINE Crosses through(T *v, const Table &table, int k) {
-		if constexpr (L == 1) {
-			Crosses c;
-			Turn<T> u = table.turns[Q * B + k];
-			T d = turnsTwice ? table.dturns[Q * B + k] : T{};
-			Back ? rotate(held[Q], v, u, d, c) : rotate(v, held[Q], u, d, c);
-#pragma unroll
-			for (int o = 0; o < N; o++) {
-				T passed = held[Q][o];
-				held[Q][o] = v[o];
-				v[o] = passed;
-			}
-			return c;
-		} else {
-			Crosses low = through<Q, L / 2>(v, table, k), high = through<Q + L / 2, L / 2>(v, table, k);
-#pragma unroll
-			for (int i = 0; i < sumsOf; i++) low.c[i] = Cross<T>::joined(low.c[i], high.c[i], lanes / L);
-			return low;
-		}
-	}
-	template <int L> INLINE int own(int lane) const {
-		int q = 0;
-#pragma unroll
-		for (int half = 1; half < L; half *= 2) q += lane & lanes / 2 / half ? half : 0;
-		return q;
-	}
-
 	// write writes the sums of crosses over the columns in step s of a warp, whose first chain is stage i.
 	INLINE void write(Crosses c, int i, int s) {
-		int lane = (int)threadX() % lanes, mine = i + own<K>(lane);
+		int lane = (int)threadX() % lanes, mine = i + Base::template own<K>(lane);
 		i64 size = (i64)chains * m.n;
-#pragma unroll
-		for (int i = 0; i < sumsOf; i++) {
-#pragma unroll
-			for (int mask = lanes / K / 2; mask > 0; mask /= 2) c.c[i].add(c.c[i].other(mask));
-		}
+		Base::addUp(c);
 		if (lane % (lanes / K) != 0 || !rotates(mine, s)) return;
 		Cross<T> *to = sums + (i64)(chain(mine) - first) * m.n + upper(mine, s) + blockX() * size;
 #pragma unroll
@@ -342,7 +146,7 @@ template <class T, Operands O, bool Back> struct Panel {
 					T v[N];
 #pragma unroll
 					for (int o = 0; o < N; o++) v[o] = buffer[now][warp][k][o][lane];
-					Crosses c = through<0, K>(v, tables[now][warp], k);
+					Crosses c = Base::template through<0, K>(v, tables[now][warp], k);
 					if (sumsOf > 0 && sums) write(c, begin, s);
 #pragma unroll
 					for (int o = 0; o < N; o++) {

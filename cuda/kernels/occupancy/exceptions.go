@@ -25,7 +25,7 @@ var blocks = []block{
 	{entries: "smallQR64.*|compact.*|small(Gradient|Tangent).*|(solveTriangles|solveSystems|systemRatios|factorSmall|factorStack|pivotsStack).*", threads: 64},
 	{entries: "rotateAlone.*|fillNormal.*", threads: 512},
 	{entries: "rotateCotangent.*", threads: 384},
-	{entries: "addTensorProduct.*", threads: 128},
+	{entries: "addTensorProduct.*|setGrams.*|rotateBlock.*", threads: 128},
 	{entries: "normLongRows(Forward|Tangent|Adjoint).*|.*HeldLongRows.*", threads: 1024},
 }
 
@@ -56,7 +56,7 @@ var spilling = []exception{
 
 // These have less than leastPercent of the warps that may be resident.
 var idle = []exception{
-	{"add(Moments|Tensor|Wide).*|mixture(Tangent)?(Moments|Score).*|score.*|tensor(Score|Moments).*", "a thread makes a tile in registers, and has enough independent products"},
+	{"add(Moments|Tensor|Wide).*|multiplyRows.*|setGrams.*|mixture(Tangent)?(Moments|Score).*|score.*|tensor(Score|Moments).*", "a thread makes a tile in registers, and has enough independent products"},
 	{"bundle(Cameras|Diagonal|Product|SolvePoints|Step|Reduce.*)", "a thread has the sums of a camera in registers, or those of nine elements of a block"},
 	{"weighRatedF64", "a thread has four numbers with tangents on their way"},
 	{"graph(Forces|Means|Second).*", "a thread has the coordinates of a vertex in registers"},
