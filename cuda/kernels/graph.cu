@@ -35,7 +35,9 @@ DEVICE void addSquare(i128 &s, Q43 x) { s += (i128)x.v * x.v; }
 DEVICE double plusProduct(double s, double x, double y) { return fma(x, y, s); }
 DEVICE float plusProduct(float s, float x, float y) { return __builtin_elementwise_fma(x, y, s); }
 DEVICE Q43 plusProduct(Q43 s, Q43 x, Q43 y) { return s + product(x, y); }
-template <class T> DEVICE T lessProduct(T s, T x, T y) { return plusProduct(s, x, minus(T{}, y)); }
+DEVICE double lessProduct(double s, double x, double y) { return fma(-x, y, s); }
+DEVICE float lessProduct(float s, float x, float y) { return __builtin_elementwise_fma(-x, y, s); }
+DEVICE Q43 lessProduct(Q43 s, Q43 x, Q43 y) { return s + product(x, minus(Q43{}, y)); }
 
 // Totals are sums over pairs.
 template <class T> struct Totals {
@@ -147,6 +149,30 @@ struct Walk {
 		}
 		return j < hi;
 	}
+	// each calls use for the vertices from `lo` on, or where `together` for those apart from one on, which the threads of a warp look
+	// at together: the loads of a vertex have one address, and no thread looks for the next vertex. use gets
+	// whether the vertex counts, and whether it is above i, too.
+	template <bool together, class Use> INLINE void each(bool neighbours, i64 from, Use use) {
+		if constexpr (!together) {
+			start(neighbours);
+			while (advance()) use(j, true, j > i);
+			return;
+		}
+		const int *at = first;
+		if (neighbours) {
+			for (; at < end; at++) use(*at, true, *at > i);
+			return;
+		}
+		for (int some = (int)from; some < hi; some += lanes) {
+			unsigned counts = bitsFrom(lo - some) & ~bit(i - some), above = bitsFrom(i + 1 - some);
+			for (; at < end && *at - some < lanes; at++) counts &= ~bit(*at - some);
+			above &= counts;
+			int count = hi - some < lanes ? hi - some : lanes;
+			for (int b = 0; b < count; b++) use(some + b, counts >> b & 1, above >> b & 1);
+		}
+	}
+	INLINE static unsigned bit(int b) { return (unsigned)b < lanes ? 1u << b : 0; }
+	INLINE static unsigned bitsFrom(int b) { return b <= 0 ? ~0u : b < lanes ? ~0u << b : 0; }
 };
 
 // A Length is a distance d, by which numbers are divided. Divided by 0 they are 0.
@@ -264,6 +290,11 @@ struct Share {
 		hi = n * (part + 1) / parts;
 		from = rest / parts * group;
 	}
+	// above returns the first vertex of the part that can be above one of a warp.
+	INLINE i64 above() const {
+		i64 least = i - threadX() % lanes + 1;
+		return lo > least ? lo : least;
+	}
 };
 
 // packVertices makes the vertices of the first m, which are rows of a, and the others, rows of b.
@@ -286,12 +317,12 @@ template <class T, int dim, bool moves> INLINE Totals<T> means(const Vertices<T>
 	Walk walk(of.ptr, of.list, i, begin, share.hi);
 	for (int near = 0; near < 2; near++) {
 		Big<T> sum = 0, tangent = 0;
-		walk.start(near);
-		while (walk.advance()) {
-			p.with(walk.j);
+		walk.each<(dim > 0)>(near, share.above(), [&](i64 j, bool counts, bool) __attribute__((always_inline)) {
+			p.with(j);
+			if (!counts) return;
 			sum += big(p.length.d);
 			if (moves) tangent += big(p.dDot);
-		}
+		});
 		s.push(sumAt, sum);
 		s.push(tangentAt, tangent);
 	}
@@ -386,18 +417,18 @@ template <class T, int dim, bool moves, int order> INLINE Totals<T> forces(const
 	for (int near = 0; near < 2; near++) {
 		Kind<T> k = narrowed<T>(to.kinds->of[near]);
 		Big<T> excess = 0, square = 0, change = 0;
-		walk.start(near);
-		while (walk.advance()) {
-			p.with(walk.j);
+		walk.each<(dim > 0 && order < 2)>(near, all ? share.lo : share.above(), [&](i64 j, bool counts, bool above) __attribute__((always_inline)) {
+			p.with(j);
+			if (!counts) return;
 			T e = minus(p.length.d, k.mean), w = {};
 			if (moves || order > 0) w = weight(k, e, k.beta);
-			if (walk.j > i) {
+			if (above) {
 				excess += big(e);
 				addSquare(square, e);
 				if (moves) change += big(product(w, p.dDot));
 			}
 			if constexpr (order > 0) {
-				if (perhaps && !all) continue;
+				if (perhaps && !all) return;
 				T f = product(w, a), h = {}, hDot = {};
 				if (order > 1) {
 					T wDot = weight(k, minus(p.dDot, k.meanDot), k.betaDot);
@@ -418,7 +449,7 @@ template <class T, int dim, bool moves, int order> INLINE Totals<T> forces(const
 					}
 				}
 			}
-		}
+		});
 		s.push(excessAt, excess);
 		s.push(squareAt, square);
 		s.v[changeAt] += change;
@@ -490,7 +521,7 @@ DEVICE void decode(double &x, i64 raw) { x = bits((u64)raw); }
 DEVICE void decode(Q43 &x, i64 raw) { x = Q43{raw}; }
 
 constexpr int graphThreads = 128; // of a block, as in graphloss.go
-#define BOUND(dim) __attribute__((launch_bounds(graphThreads, dim ? 6 : 1)))
+#define BOUND(dim) __attribute__((launch_bounds(graphThreads, dim ? 5 : 1)))
 #define VERTICES(T) Totals<T> *total, i64 n, i64 dim, const T *x, const T *v, const int *ptr, const int *list, i64 rows, i64 parts
 #define OF(T) total, Vertices<T>{n, dim, x, v, ptr, list}, rows, parts
 #define FORCES(T) const Kinds<Wide<T>> *kinds, const T *gout, const T *gtout, T *g, T *gt
