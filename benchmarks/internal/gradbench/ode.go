@@ -43,25 +43,34 @@ func (k *chain) last() int { return len(k.x) - band.Pad - 1 }
 
 // forward takes all steps from time 0. The result ends at k.end. Whole vectors go up to Pad elements further,
 // and leave zeros there, or NaN if a diagonal overflowed. The next call clears these and no others.
+// Before the first step y is a unit vector, so after it y is a column of B.
 func (k *chain) forward() {
-	for _, y := range k.y {
-		clear(y[:k.end+band.Pad])
-		y[band.Pad-1] = 1
-	}
 	end := k.last() + 1
 	k.c.Set(k.x, k.h, band.Pad, min(band.Pad+4*k.steps, end))
-	k.end = band.Pad
-	y, next := k.y[k.steps%2], k.y[1-k.steps%2]
-	for range k.steps {
+	y, next := k.y[(k.steps-1)%2], k.y[k.steps%2]
+	clear(y[band.Pad : k.end+band.Pad])
+	if k.steps > 1 {
+		clear(next[band.Pad : k.end+band.Pad])
+	}
+	for i := range k.c {
+		y[band.Pad+i] = k.c[i][band.Pad+i]
+	}
+	k.end = bound(y, band.Pad, min(band.Pad+4, end))
+	for range k.steps - 1 {
 		to := min(k.end+4, end)
 		k.c.Mul(next, y, band.Pad, to)
-		for to > k.end && math.Abs(next[to-1]) < least {
-			to--
-			next[to] = 0
-		}
-		k.end = to
+		k.end = bound(next, k.end, to)
 		y, next = next, y
 	}
+}
+
+// bound returns to without the elements of y before it, from end on, that count as 0, and makes these 0.
+func bound(y []float64, end, to int) int {
+	for to > end && math.Abs(y[to-1]) < least {
+		to--
+		y[to] = 0
+	}
+	return to
 }
 
 // gradient stores in xBar the gradient of the last element of y.
@@ -70,12 +79,12 @@ func (k *chain) gradient() {
 	clear(k.xBar)
 	last := k.last()
 	la, next := k.la[0], k.la[1]
-	clear(la[k.begin:])
-	clear(next[k.begin:])
+	clear(la[k.begin&^7:])
+	clear(next[k.begin&^7:])
 	la[last], k.begin = 1, last
 	meet := last-4*k.steps < band.Pad
 	k.c.Set(k.x, k.h, max(last-4*k.steps, band.Pad), last+1)
-	for range k.steps {
+	for s := range k.steps {
 		if meet {
 			k.c.Solve(k.y[0], band.Pad, k.end)
 			if from, to := max(k.begin-3, band.Pad), min(k.end+3, last)+1; from < to {
@@ -83,7 +92,14 @@ func (k *chain) gradient() {
 			}
 		}
 		from := max(k.begin-4, band.Pad)
-		k.c.MulTrans(next, la, from, last+1)
+		if s > 0 {
+			k.c.MulTrans(next, la, from&^7, last+1) // from where the step before stored a vector, for speed
+		} else { // λ is a unit vector, and then a row of B
+			next[last] = 1
+			for i := from; i < last; i++ {
+				next[i] = k.c[last-i-1][last]
+			}
+		}
 		for from < k.begin && math.Abs(next[from]) < least {
 			next[from] = 0
 			from++
@@ -138,10 +154,11 @@ func parseODE(input json.RawMessage) (*chain, error) {
 		return nil, fmt.Errorf("s: expected 1 to %d steps, found %d", most, *in.S)
 	}
 	n := len(in.X) + 2*band.Pad
-	k := &chain{steps: int(*in.S), h: 2 / float64(*in.S), begin: n}
+	k := &chain{steps: int(*in.S), h: 2 / float64(*in.S), end: band.Pad, begin: n}
 	for _, v := range []*[]float64{&k.x, &k.xBar, &k.y[0], &k.y[1], &k.la[0], &k.la[1], &k.c[0], &k.c[1], &k.c[2], &k.c[3]} {
 		*v = make([]float64, n)
 	}
+	k.y[0][band.Pad-1], k.y[1][band.Pad-1] = 1, 1
 	copy(k.x[band.Pad:], in.X)
 	return k, nil
 }

@@ -34,13 +34,18 @@ type C [4][]float64
 func (c *C) Set(x []float64, h float64, from, to int) {
 	end := to + Pad
 	x, c1, c2, c3, c4 := x[from-Pad:end], c[0][:end], c[1][:end], c[2][:end], c[3][:end]
-	if tier == cpu.Generic {
-		for i := from; i < to; i++ {
-			x := x[i-from:]
-			c1[i] = h * x[Pad]
-			c2[i] = h * x[Pad-1] * (1. / 2) * c1[i]
-			c3[i] = h * x[Pad-2] * (1. / 3) * c2[i]
-			c4[i] = h * x[Pad-3] * (1. / 4) * c3[i]
+	if tier == cpu.Generic || to-from < round { // a call takes as long as a few elements
+		p1, p2, p3 := h*x[Pad-1], h*x[Pad-2], h*x[Pad-3]
+		for i, v := range x[Pad : Pad+to-from] {
+			i += from
+			v *= h
+			c1[i] = v
+			c := v * (p1 * (1. / 2))
+			c2[i] = c
+			c *= p2 * (1. / 3)
+			c3[i] = c
+			c4[i] = c * (p3 * (1. / 4))
+			p1, p2, p3 = v, p1, p2
 		}
 		return
 	}

@@ -2,6 +2,8 @@
 package main
 
 import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 
 	. "revnum/internal/simd/_gen/asm"
@@ -35,16 +37,35 @@ func set(g ISA) {
 	}, nil)
 }
 
-// mul adds to y the products with neighbours in the direction of sign.
+// mul adds to y the products with neighbours in the direction of sign. The step before has just stored
+// vectors of y. A load from two of them waits until both are in the cache, so AVX-512 loads y as it
+// was stored, and shifts the neighbours out of two vectors.
 func mul(g ISA, sign int) {
 	dst, y := Arg("dst"), Arg("y")
 	c := []Register{Arg("c1"), Arg("c2"), Arg("c3"), Arg("c4")}
+	if !g.Wide {
+		g.Loop(Arg("n"), 2, func(l Step, _ int) {
+			sum := l.Load(y)
+			for k, c := range c {
+				g.Fmadd231(l.Load(c), near(l, y, sign*(k+1)), sum)
+			}
+			l.Store(sum, dst)
+		}, nil)
+		return
+	}
+	const lanes = 8
+	low := g.Load(Mem{Base: y, Disp: min(sign, 0) * g.Width()}, nil)
 	g.Loop(Arg("n"), 2, func(l Step, _ int) {
-		sum := l.Load(y)
+		high := near(l, y, max(sign, 0)*lanes)
+		sum := g.Reg()
+		g.Mov(map[int]Op{-1: high, 1: low}[sign], sum)
 		for k, c := range c {
-			g.Fmadd231(l.Load(c), near(l, y, sign*(k+1)), sum)
+			neighbour := g.Reg()
+			VALIGNQ(U8((lanes+sign*(k+1))%lanes), low, high, neighbour)
+			g.Fmadd231(l.Load(c), neighbour, sum)
 		}
 		l.Store(sum, dst)
+		g.Mov(high, low)
 	}, nil)
 }
 
