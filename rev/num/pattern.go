@@ -41,6 +41,8 @@ type pattern struct {
 	apart      int       // the first color of a shared column
 
 	groups func(c int) []int32 // those of a column
+
+	runs, at []int32 // memory of placed
 }
 
 // NewPattern returns a pattern in which nothing is noted. Call Free when you are done with it, or the next one takes new memory.
@@ -71,7 +73,7 @@ func (p *Pattern) Free() {
 	p.pattern = nil
 	*memory = pattern{
 		columns: memory.columns, rows: memory.rows, seen: memory.seen, shared: memory.shared, of: memory.of,
-		same: memory.same, start: memory.start, notes: memory.notes,
+		same: memory.same, start: memory.start, notes: memory.notes, runs: memory.runs, at: memory.at,
 	}
 	workspace.Put(memory)
 }
@@ -295,6 +297,24 @@ func Jacobian(dst *mat.Dense, product func(column, v []float64)) {
 	p.Dense(dst, product, nil)
 }
 
+// JacobianRows stores a Jacobian in dst by rows. product stores the product of w with it in row, and two does so with
+// two vectors, if it is not nil.
+func JacobianRows(dst *mat.Dense, product func(row, w []float64), two func(rows, w [2][]float64)) {
+	m, _ := dst.Dims()
+	first, second := make([]float64, m), make([]float64, m)
+	i := 0
+	for ; two != nil && i+1 < m; i += 2 {
+		first[i], second[i+1] = 1, 1
+		two([2][]float64{dst.RawRowView(i), dst.RawRowView(i + 1)}, [2][]float64{first, second})
+		first[i], second[i+1] = 0, 0
+	}
+	for ; i < m; i++ {
+		first[i] = 1
+		product(dst.RawRowView(i), first)
+		first[i] = 0
+	}
+}
+
 // Sparse returns the Jacobian by rows, with columns in order, in the memory of the arguments if that is
 // large enough.
 func (p *Pattern) Sparse(ptr, ind []int32, data []float64, product func(column, v []float64), four func(columns, v [4][]float64)) (_, _ []int32, _ []float64) {
@@ -343,7 +363,7 @@ func (p *Pattern) Sparse(ptr, ind []int32, data []float64, product func(column, 
 // products stores the elements of rows, which begin at begin(r). In the rows of group g, column c is at
 // place(c, g). Products are stored by blocks, so that rows are not visited for each of them.
 func (p *Pattern) products(product func(column, v []float64), four func(columns, v [4][]float64), data []float64, begin func(r int) int, place func(c, g int32) int32) {
-	const block = 16
+	const block = 32
 	m, groups := len(p.of), len(p.from)-1
 	stride := (m+7)/8*8 | 8 // an odd number of cache lines: those of a row's columns then have places of their own in a cache
 	scratch := NewScratch[float64]()
@@ -355,7 +375,6 @@ func (p *Pattern) products(product func(column, v []float64), four func(columns,
 	for k := range v {
 		v[k] = memory[block*stride+k*n:][:n:n]
 	}
-	at := make([][block]int32, groups) // of each group, the places of the columns of the block
 	for first := 0; first < len(p.colors); first += block {
 		colors := p.colors[first:min(first+block, len(p.colors))]
 		set := func(k int, to float64) {
@@ -382,44 +401,62 @@ func (p *Pattern) products(product func(column, v []float64), four func(columns,
 			}
 		}
 		own := max(0, min(p.apart-first, len(colors)))
-		for g := range at {
-			sharedPlaces(at[g][own:len(colors)], colors[own:], int32(g), place)
-			for k := range own {
-				at[g][k] = -1
-			}
-		}
-		for k, columns := range colors[:own] {
-			for _, c := range columns {
-				for _, g := range p.groups(int(c)) {
-					at[g][k] = place(c, g)
-				}
-			}
-		}
+		places := p.placed(colors, own, groups, place)
+		width := len(places) / groups
 		for r, g := range p.of {
 			row, i := data[begin(r):], r
-			for _, place := range at[g][:len(colors)] {
+			for _, place := range places[int(g)*width:][:width] {
 				if place >= 0 {
 					row[place] = memory[i]
 				}
 				i += stride
 			}
+			if width < len(colors) {
+				to := row[p.runs[g]:][:len(colors)-width]
+				for k := range to {
+					to[k] = memory[i]
+					i += stride
+				}
+			}
 		}
 	}
 }
 
-// sharedPlaces stores the places of shared columns, one of each color, in the rows of group g. They follow one another
-// if no other column lies between them.
-func sharedPlaces(at []int32, colors [][]int32, g int32, place func(c, g int32) int32) {
-	last := len(at) - 1
-	if last < 0 {
-		return
-	}
-	at[0], at[last] = place(colors[0][0], g), place(colors[last][0], g)
-	for k := 1; k < last; k++ {
-		if int(at[last]-at[0]) == last {
-			at[k] = at[0] + int32(k)
-		} else {
-			at[k] = place(colors[k][0], g)
+// placed returns the places of some colors in the rows of each group, or -1. The first own ones are of columns that are
+// not shared. If the columns of the others follow one another in all groups, it leaves them out, and p.runs has where
+// they begin.
+func (p *Pattern) placed(colors [][]int32, own, groups int, place func(c, g int32) int32) []int32 {
+	p.runs = workspace.Grow(p.runs, groups)
+	width, last := own, len(colors)-own-1
+	for g := range p.runs {
+		if last < 0 {
+			continue
+		}
+		p.runs[g] = place(colors[own][0], int32(g))
+		if int(place(colors[own+last][0], int32(g))-p.runs[g]) != last {
+			p.runs[g], width = -1, len(colors)
 		}
 	}
+	p.at = workspace.Grow(p.at, groups*width)
+	for g, run := range p.runs {
+		at := p.at[g*width:][:width]
+		for k := range at {
+			switch {
+			case k < own:
+				at[k] = -1
+			case run >= 0:
+				at[k] = run + int32(k-own)
+			default:
+				at[k] = place(colors[k][0], int32(g))
+			}
+		}
+	}
+	for k, columns := range colors[:own] {
+		for _, c := range columns {
+			for _, g := range p.groups(int(c)) {
+				p.at[int(g)*width+k] = place(c, g)
+			}
+		}
+	}
+	return p.at
 }

@@ -186,14 +186,13 @@ func generatedBAJacobian(input json.RawMessage, workers int) (evaluation, error)
 	if err != nil {
 		return evaluation{}, err
 	}
-	k, x, first, second := &o.Kernel, make([]float64, 15), []float64{1, 0}, []float64{0, 1}
+	k, x, unit := &o.Kernel, make([]float64, 15), [2][]float64{{1, 0}, {0, 1}}
 	return toSparse(o, func() {
 		j, z := k.CSRTo(&o.Jacobian)
 		start := time.Now()
 		for i, w := range k.Weights.Data {
 			gather(x, k, i)
-			generated.ReprojectionVJP(j.Row(2*i), x, first, k.Features.Row(i))
-			generated.ReprojectionVJP(j.Row(2*i+1), x, second, k.Features.Row(i))
+			generated.ReprojectionVJP2([2][]float64{j.Row(2 * i), j.Row(2*i + 1)}, x, unit, k.Features.Row(i))
 			generated.WeightErrorGradient(&z.Data[i], w)
 		}
 		o.Values = time.Since(start)

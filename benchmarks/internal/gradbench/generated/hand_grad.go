@@ -795,6 +795,823 @@ func (h *Hand) ResidualsVJP(grad []float64, theta []float64, w []float64) {
 	grad[0] += oldBar
 }
 
+// ResidualsVJP2 does so with two vectors.
+func (h *Hand) ResidualsVJP2(rows1 [2][]float64, theta []float64, ws [2][]float64) {
+	intTape := num.NewTape[int]()
+	defer intTape.Free()
+	scratch := num.NewScratch[float64]()
+	defer scratch.Free()
+	tape := num.NewTape[float64]()
+	defer tape.Free()
+	grad, grad1 := rows1[0], rows1[1]
+	w, w1 := ws[0], ws[1][:len(ws[0])]
+	if len(grad) != len(theta) || len(grad1) != len(theta) {
+		panic("ResidualsVJP2: grad, grad1 and theta have different lengths")
+	}
+	clear(grad)
+	clear(grad1)
+	angle := 0.0
+	cos1 := 0.0
+	sin := 0.0
+	q := 0.0
+	x := 0.0
+	half := 0.0
+	q1 := 0.0
+	old4 := 0.0
+	old5 := 0.0
+	old6 := 0.0
+	valuesBar := scratch.Make(len(w))
+	valuesBar1 := scratch.Make(len(w1))
+	n := 3 * (len(h.Start) - 1)
+	vertices := scratch.Make(n)
+	verticesBar := scratch.Make(n)
+	verticesBar1 := scratch.Make(n)
+	n1 := 12 * len(h.Parents)
+	bones := scratch.Make(n1)
+	bonesBar := scratch.Make(n1)
+	bonesBar1 := scratch.Make(n1)
+	global := scratch.Make(12)
+	globalBar := scratch.Make(12)
+	globalBar1 := scratch.Make(12)
+	local := scratch.Make(12)
+	localBar := scratch.Make(12)
+	localBar1 := scratch.Make(12)
+	old := theta[0]
+	old1 := theta[1]
+	old2 := theta[2]
+	square := old*old + old1*old1 + old2*old2
+	q14 := square / 2
+	q15 := square / 12
+	cos := 1 - q14*(1-q15)
+	q16 := square / 6
+	q17 := square / 20
+	sine := 1 - q16*(1-q17)
+	q18 := square / 24
+	q19 := square / 30
+	versine := 0.5 - q18*(1-q19)
+	if square > 1e-5 {
+		angle = math.Sqrt(square)
+		sin, cos1 = math.Sincos(angle)
+		cos = cos1
+		q = sin / angle
+		sine = q
+		x = angle / 2
+		half = math.Sin(x)
+		q1 = 2 * half * half / square
+		versine = q1
+	}
+	a2 := scratch.Make(12)
+	a2Bar := scratch.Make(12)
+	a2Bar1 := scratch.Make(12)
+	a2[0] = cos + versine*old*old
+	a2[1] = versine*old*old1 - sine*old2
+	a2[2] = versine*old*old2 + sine*old1
+	a2[3] = 0
+	a2[4] = versine*old*old1 + sine*old2
+	a2[5] = cos + versine*old1*old1
+	a2[6] = versine*old1*old2 - sine*old
+	a2[7] = 0
+	a2[8] = versine*old*old2 - sine*old1
+	a2[9] = versine*old1*old2 + sine*old
+	a2[10] = cos + versine*old2*old2
+	a2[11] = 0
+	n3 := min(len(global), len(a2))
+	for i1 := range n3 {
+		global[i1] = a2[i1]
+	}
+	if h.Mirrored {
+		old4 = -global[0]
+		old5 = -global[4]
+		old6 = -global[8]
+		global[0] = old4
+		global[4] = old5
+		global[8] = old6
+	}
+	x1 := h.Parents
+	for b1 := range x1 {
+		p := x1[b1]
+		flex := 0.0
+		side := 0.0
+		if 0 < b1 && b1 < 21 {
+			first := 6 + (b1-1)/4*4
+			tag := (b1 - 1) % 4
+			if tag == 1 {
+				old7 := theta[first]
+				old8 := theta[first+1]
+				flex = old7
+				side = old8
+			} else if tag == 2 {
+				flex = theta[first+2]
+			} else if tag == 3 {
+				flex = theta[first+3]
+			}
+		}
+		sin1, cos2 := math.Sincos(flex)
+		sin2, cos3 := math.Sincos(side)
+		r := h.Relative[b1]
+		for i2 := range 3 {
+			u := r[4*i2+1]*cos3 - r[4*i2]*sin2
+			tape.Push(local[4*i2])
+			local[4*i2] = r[4*i2]*cos3 + r[4*i2+1]*sin2
+			tape.Push(local[4*i2+1])
+			local[4*i2+1] = u*cos2 + r[4*i2+2]*sin1
+			tape.Push(local[4*i2+2])
+			local[4*i2+2] = r[4*i2+2]*cos2 - u*sin1
+			tape.Push(local[4*i2+3])
+			local[4*i2+3] = r[4*i2+3]
+		}
+		if p == b1 {
+			to1 := bones[12*b1 : 12*b1+12]
+			for i3 := range 3 {
+				j2 := 0
+				tape.Push(to1[4*i3+j2])
+				to1[4*i3+j2] = global[4*i3]*local[0] + global[4*i3+1]*local[4+j2] + global[4*i3+2]*local[8+j2]
+				j3 := 1
+				tape.Push(to1[4*i3+j3])
+				to1[4*i3+j3] = global[4*i3]*local[1] + global[4*i3+1]*local[4+j3] + global[4*i3+2]*local[8+j3]
+				j4 := 2
+				tape.Push(to1[4*i3+j4])
+				to1[4*i3+j4] = global[4*i3]*local[2] + global[4*i3+1]*local[4+j4] + global[4*i3+2]*local[8+j4]
+				j5 := 3
+				tape.Push(to1[4*i3+j5])
+				to1[4*i3+j5] = global[4*i3]*local[3] + global[4*i3+1]*local[4+j5] + global[4*i3+2]*local[8+j5]
+				tape.Push(to1[4*i3+3])
+				to1[4*i3+3] += global[4*i3+3]
+			}
+		} else {
+			to2 := bones[12*b1 : 12*b1+12]
+			x3 := bones[12*p : 12*p+12]
+			for i4 := range 3 {
+				j11 := 0
+				tape.Push(to2[4*i4+j11])
+				to2[4*i4+j11] = x3[4*i4]*local[0] + x3[4*i4+1]*local[4+j11] + x3[4*i4+2]*local[8+j11]
+				j12 := 1
+				tape.Push(to2[4*i4+j12])
+				to2[4*i4+j12] = x3[4*i4]*local[1] + x3[4*i4+1]*local[4+j12] + x3[4*i4+2]*local[8+j12]
+				j13 := 2
+				tape.Push(to2[4*i4+j13])
+				to2[4*i4+j13] = x3[4*i4]*local[2] + x3[4*i4+1]*local[4+j13] + x3[4*i4+2]*local[8+j13]
+				j14 := 3
+				tape.Push(to2[4*i4+j14])
+				to2[4*i4+j14] = x3[4*i4]*local[3] + x3[4*i4+1]*local[4+j14] + x3[4*i4+2]*local[8+j14]
+				tape.Push(to2[4*i4+3])
+				to2[4*i4+3] += x3[4*i4+3]
+			}
+		}
+		tape.Push(flex)
+		tape.Push(side)
+		tape.Push(sin1)
+		tape.Push(cos2)
+		tape.Push(sin2)
+		tape.Push(cos3)
+	}
+	n4 := len(h.Start) - 1
+	for v := range n4 {
+		old9 := theta[3]
+		old10 := theta[4]
+		old11 := theta[5]
+		x4 := old9
+		y2 := old10
+		z := old11
+		e := h.Start[v]
+		count := 0
+		for ; e < h.Start[v+1]; count++ {
+			old12 := bones[12*h.Bone[e] : 12*h.Bone[e]+12]
+			old13 := h.Places[e]
+			x4 += old12[0]*old13[0] + old12[1]*old13[1] + old12[2]*old13[2] + old12[3]*old13[3]
+			y2 += old12[4]*old13[0] + old12[5]*old13[1] + old12[6]*old13[2] + old12[7]*old13[3]
+			z += old12[8]*old13[0] + old12[9]*old13[1] + old12[10]*old13[2] + old12[11]*old13[3]
+			e++
+		}
+		old14 := x4
+		old15 := y2
+		old16 := z
+		vertices[3*v] = old14
+		vertices[3*v+1] = old15
+		vertices[3*v+2] = old16
+		intTape.Push(e)
+		intTape.Push(count)
+	}
+	x5 := h.Corners
+	for i5 := range x5 {
+		var c10 int
+		c10 = x5[i5][0]
+		intTape.Push(c10)
+	}
+	squareBar := 0.0
+	squareBar1 := 0.0
+	angleBar := 0.0
+	angleBar1 := 0.0
+	cos1Bar := 0.0
+	cos1Bar1 := 0.0
+	sinBar := 0.0
+	sinBar1 := 0.0
+	qBar := 0.0
+	qBar1 := 0.0
+	xBar := 0.0
+	xBar1 := 0.0
+	halfBar := 0.0
+	halfBar1 := 0.0
+	q1Bar := 0.0
+	q1Bar1 := 0.0
+	old4Bar := 0.0
+	old4Bar1 := 0.0
+	old5Bar := 0.0
+	old5Bar1 := 0.0
+	old6Bar := 0.0
+	old6Bar1 := 0.0
+	n6 := len(w)
+	for i6 := range n6 {
+		valuesBar[i6] = w[i6]
+		valuesBar1[i6] = w1[i6]
+	}
+	for i5 := len(x5) - 1; i5 >= 0; i5-- {
+		c10 := intTape.Pop()
+		old17Bar := verticesBar[3*c10 : 3*c10+3]
+		old17Bar1 := verticesBar1[3*c10 : 3*c10+3]
+		d1 := 0
+		d2 := 1
+		d3 := 2
+		g44 := valuesBar[3*i5+d3]
+		g441 := valuesBar1[3*i5+d3]
+		valuesBar[3*i5+d3] = 0
+		valuesBar1[3*i5+d3] = 0
+		old17Bar[2] -= g44
+		old17Bar1[2] -= g441
+		g43 := valuesBar[3*i5+d2]
+		g431 := valuesBar1[3*i5+d2]
+		valuesBar[3*i5+d2] = 0
+		valuesBar1[3*i5+d2] = 0
+		old17Bar[1] -= g43
+		old17Bar1[1] -= g431
+		g42 := valuesBar[3*i5+d1]
+		g421 := valuesBar1[3*i5+d1]
+		valuesBar[3*i5+d1] = 0
+		valuesBar1[3*i5+d1] = 0
+		old17Bar[0] -= g42
+		old17Bar1[0] -= g421
+	}
+	for v := n4 - 1; v >= 0; v-- {
+		count := intTape.Pop()
+		e := intTape.Pop()
+		g41 := verticesBar[3*v+2]
+		g411 := verticesBar1[3*v+2]
+		verticesBar[3*v+2] = 0
+		verticesBar1[3*v+2] = 0
+		g40 := verticesBar[3*v+1]
+		g401 := verticesBar1[3*v+1]
+		verticesBar[3*v+1] = 0
+		verticesBar1[3*v+1] = 0
+		g39 := verticesBar[3*v]
+		g391 := verticesBar1[3*v]
+		verticesBar[3*v] = 0
+		verticesBar1[3*v] = 0
+		for range count {
+			e--
+			old12Bar := bonesBar[12*h.Bone[e] : 12*h.Bone[e]+12]
+			old12Bar1 := bonesBar1[12*h.Bone[e] : 12*h.Bone[e]+12]
+			old13 := h.Places[e]
+			old12Bar[8] += g41 * old13[0]
+			old12Bar1[8] += g411 * old13[0]
+			old12Bar[9] += g41 * old13[1]
+			old12Bar1[9] += g411 * old13[1]
+			old12Bar[10] += g41 * old13[2]
+			old12Bar1[10] += g411 * old13[2]
+			old12Bar[11] += g41 * old13[3]
+			old12Bar1[11] += g411 * old13[3]
+			old12Bar[4] += g40 * old13[0]
+			old12Bar1[4] += g401 * old13[0]
+			old12Bar[5] += g40 * old13[1]
+			old12Bar1[5] += g401 * old13[1]
+			old12Bar[6] += g40 * old13[2]
+			old12Bar1[6] += g401 * old13[2]
+			old12Bar[7] += g40 * old13[3]
+			old12Bar1[7] += g401 * old13[3]
+			old12Bar[0] += g39 * old13[0]
+			old12Bar1[0] += g391 * old13[0]
+			old12Bar[1] += g39 * old13[1]
+			old12Bar1[1] += g391 * old13[1]
+			old12Bar[2] += g39 * old13[2]
+			old12Bar1[2] += g391 * old13[2]
+			old12Bar[3] += g39 * old13[3]
+			old12Bar1[3] += g391 * old13[3]
+		}
+		grad[5] += g41
+		grad1[5] += g411
+		grad[4] += g40
+		grad1[4] += g401
+		grad[3] += g39
+		grad1[3] += g391
+	}
+	for b1 := len(x1) - 1; b1 >= 0; b1-- {
+		cos3 := tape.Pop()
+		sin2 := tape.Pop()
+		cos2 := tape.Pop()
+		sin1 := tape.Pop()
+		side := tape.Pop()
+		flex := tape.Pop()
+		p := x1[b1]
+		r := h.Relative[b1]
+		sin1Bar := 0.0
+		sin1Bar1 := 0.0
+		cos2Bar := 0.0
+		cos2Bar1 := 0.0
+		sin2Bar := 0.0
+		sin2Bar1 := 0.0
+		cos3Bar := 0.0
+		cos3Bar1 := 0.0
+		if p == b1 {
+			to1 := bones[12*b1 : 12*b1+12]
+			to1Bar := bonesBar[12*b1 : 12*b1+12]
+			to1Bar1 := bonesBar1[12*b1 : 12*b1+12]
+			for i3 := 2; i3 >= 0; i3-- {
+				j2 := 0
+				j3 := 1
+				j4 := 2
+				j5 := 3
+				to1[4*i3+3] = tape.Pop()
+				globalBar[4*i3+3] += to1Bar[4*i3+3]
+				globalBar1[4*i3+3] += to1Bar1[4*i3+3]
+				to1[4*i3+j5] = tape.Pop()
+				g33 := to1Bar[4*i3+j5]
+				g331 := to1Bar1[4*i3+j5]
+				to1Bar[4*i3+j5] = 0
+				to1Bar1[4*i3+j5] = 0
+				globalBar[4*i3] += g33 * local[3]
+				globalBar1[4*i3] += g331 * local[3]
+				localBar[3] += g33 * global[4*i3]
+				localBar1[3] += g331 * global[4*i3]
+				globalBar[4*i3+1] += g33 * local[4+j5]
+				globalBar1[4*i3+1] += g331 * local[4+j5]
+				localBar[4+j5] += g33 * global[4*i3+1]
+				localBar1[4+j5] += g331 * global[4*i3+1]
+				globalBar[4*i3+2] += g33 * local[8+j5]
+				globalBar1[4*i3+2] += g331 * local[8+j5]
+				localBar[8+j5] += g33 * global[4*i3+2]
+				localBar1[8+j5] += g331 * global[4*i3+2]
+				to1[4*i3+j4] = tape.Pop()
+				g32 := to1Bar[4*i3+j4]
+				g321 := to1Bar1[4*i3+j4]
+				to1Bar[4*i3+j4] = 0
+				to1Bar1[4*i3+j4] = 0
+				globalBar[4*i3] += g32 * local[2]
+				globalBar1[4*i3] += g321 * local[2]
+				localBar[2] += g32 * global[4*i3]
+				localBar1[2] += g321 * global[4*i3]
+				globalBar[4*i3+1] += g32 * local[4+j4]
+				globalBar1[4*i3+1] += g321 * local[4+j4]
+				localBar[4+j4] += g32 * global[4*i3+1]
+				localBar1[4+j4] += g321 * global[4*i3+1]
+				globalBar[4*i3+2] += g32 * local[8+j4]
+				globalBar1[4*i3+2] += g321 * local[8+j4]
+				localBar[8+j4] += g32 * global[4*i3+2]
+				localBar1[8+j4] += g321 * global[4*i3+2]
+				to1[4*i3+j3] = tape.Pop()
+				g31 := to1Bar[4*i3+j3]
+				g311 := to1Bar1[4*i3+j3]
+				to1Bar[4*i3+j3] = 0
+				to1Bar1[4*i3+j3] = 0
+				globalBar[4*i3] += g31 * local[1]
+				globalBar1[4*i3] += g311 * local[1]
+				localBar[1] += g31 * global[4*i3]
+				localBar1[1] += g311 * global[4*i3]
+				globalBar[4*i3+1] += g31 * local[4+j3]
+				globalBar1[4*i3+1] += g311 * local[4+j3]
+				localBar[4+j3] += g31 * global[4*i3+1]
+				localBar1[4+j3] += g311 * global[4*i3+1]
+				globalBar[4*i3+2] += g31 * local[8+j3]
+				globalBar1[4*i3+2] += g311 * local[8+j3]
+				localBar[8+j3] += g31 * global[4*i3+2]
+				localBar1[8+j3] += g311 * global[4*i3+2]
+				to1[4*i3+j2] = tape.Pop()
+				g30 := to1Bar[4*i3+j2]
+				g301 := to1Bar1[4*i3+j2]
+				to1Bar[4*i3+j2] = 0
+				to1Bar1[4*i3+j2] = 0
+				globalBar[4*i3] += g30 * local[0]
+				globalBar1[4*i3] += g301 * local[0]
+				localBar[0] += g30 * global[4*i3]
+				localBar1[0] += g301 * global[4*i3]
+				globalBar[4*i3+1] += g30 * local[4+j2]
+				globalBar1[4*i3+1] += g301 * local[4+j2]
+				localBar[4+j2] += g30 * global[4*i3+1]
+				localBar1[4+j2] += g301 * global[4*i3+1]
+				globalBar[4*i3+2] += g30 * local[8+j2]
+				globalBar1[4*i3+2] += g301 * local[8+j2]
+				localBar[8+j2] += g30 * global[4*i3+2]
+				localBar1[8+j2] += g301 * global[4*i3+2]
+			}
+		} else {
+			to2 := bones[12*b1 : 12*b1+12]
+			to2Bar := bonesBar[12*b1 : 12*b1+12]
+			to2Bar1 := bonesBar1[12*b1 : 12*b1+12]
+			x3 := bones[12*p : 12*p+12]
+			x3Bar := bonesBar[12*p : 12*p+12]
+			x3Bar1 := bonesBar1[12*p : 12*p+12]
+			for i4 := 2; i4 >= 0; i4-- {
+				j11 := 0
+				j12 := 1
+				j13 := 2
+				j14 := 3
+				to2[4*i4+3] = tape.Pop()
+				g38 := to2Bar[4*i4+3]
+				g381 := to2Bar1[4*i4+3]
+				x3Bar[4*i4+3] += g38
+				x3Bar1[4*i4+3] += g381
+				to2[4*i4+j14] = tape.Pop()
+				g37 := to2Bar[4*i4+j14]
+				g371 := to2Bar1[4*i4+j14]
+				to2Bar[4*i4+j14] = 0
+				to2Bar1[4*i4+j14] = 0
+				x3Bar[4*i4] += g37 * local[3]
+				x3Bar1[4*i4] += g371 * local[3]
+				localBar[3] += g37 * x3[4*i4]
+				localBar1[3] += g371 * x3[4*i4]
+				x3Bar[4*i4+1] += g37 * local[4+j14]
+				x3Bar1[4*i4+1] += g371 * local[4+j14]
+				localBar[4+j14] += g37 * x3[4*i4+1]
+				localBar1[4+j14] += g371 * x3[4*i4+1]
+				x3Bar[4*i4+2] += g37 * local[8+j14]
+				x3Bar1[4*i4+2] += g371 * local[8+j14]
+				localBar[8+j14] += g37 * x3[4*i4+2]
+				localBar1[8+j14] += g371 * x3[4*i4+2]
+				to2[4*i4+j13] = tape.Pop()
+				g36 := to2Bar[4*i4+j13]
+				g361 := to2Bar1[4*i4+j13]
+				to2Bar[4*i4+j13] = 0
+				to2Bar1[4*i4+j13] = 0
+				x3Bar[4*i4] += g36 * local[2]
+				x3Bar1[4*i4] += g361 * local[2]
+				localBar[2] += g36 * x3[4*i4]
+				localBar1[2] += g361 * x3[4*i4]
+				x3Bar[4*i4+1] += g36 * local[4+j13]
+				x3Bar1[4*i4+1] += g361 * local[4+j13]
+				localBar[4+j13] += g36 * x3[4*i4+1]
+				localBar1[4+j13] += g361 * x3[4*i4+1]
+				x3Bar[4*i4+2] += g36 * local[8+j13]
+				x3Bar1[4*i4+2] += g361 * local[8+j13]
+				localBar[8+j13] += g36 * x3[4*i4+2]
+				localBar1[8+j13] += g361 * x3[4*i4+2]
+				to2[4*i4+j12] = tape.Pop()
+				g35 := to2Bar[4*i4+j12]
+				g351 := to2Bar1[4*i4+j12]
+				to2Bar[4*i4+j12] = 0
+				to2Bar1[4*i4+j12] = 0
+				x3Bar[4*i4] += g35 * local[1]
+				x3Bar1[4*i4] += g351 * local[1]
+				localBar[1] += g35 * x3[4*i4]
+				localBar1[1] += g351 * x3[4*i4]
+				x3Bar[4*i4+1] += g35 * local[4+j12]
+				x3Bar1[4*i4+1] += g351 * local[4+j12]
+				localBar[4+j12] += g35 * x3[4*i4+1]
+				localBar1[4+j12] += g351 * x3[4*i4+1]
+				x3Bar[4*i4+2] += g35 * local[8+j12]
+				x3Bar1[4*i4+2] += g351 * local[8+j12]
+				localBar[8+j12] += g35 * x3[4*i4+2]
+				localBar1[8+j12] += g351 * x3[4*i4+2]
+				to2[4*i4+j11] = tape.Pop()
+				g34 := to2Bar[4*i4+j11]
+				g341 := to2Bar1[4*i4+j11]
+				to2Bar[4*i4+j11] = 0
+				to2Bar1[4*i4+j11] = 0
+				x3Bar[4*i4] += g34 * local[0]
+				x3Bar1[4*i4] += g341 * local[0]
+				localBar[0] += g34 * x3[4*i4]
+				localBar1[0] += g341 * x3[4*i4]
+				x3Bar[4*i4+1] += g34 * local[4+j11]
+				x3Bar1[4*i4+1] += g341 * local[4+j11]
+				localBar[4+j11] += g34 * x3[4*i4+1]
+				localBar1[4+j11] += g341 * x3[4*i4+1]
+				x3Bar[4*i4+2] += g34 * local[8+j11]
+				x3Bar1[4*i4+2] += g341 * local[8+j11]
+				localBar[8+j11] += g34 * x3[4*i4+2]
+				localBar1[8+j11] += g341 * x3[4*i4+2]
+			}
+		}
+		for i2 := 2; i2 >= 0; i2-- {
+			u := r[4*i2+1]*cos3 - r[4*i2]*sin2
+			local[4*i2+3] = tape.Pop()
+			localBar[4*i2+3] = 0
+			localBar1[4*i2+3] = 0
+			local[4*i2+2] = tape.Pop()
+			g29 := localBar[4*i2+2]
+			g291 := localBar1[4*i2+2]
+			localBar[4*i2+2] = 0
+			localBar1[4*i2+2] = 0
+			cos2Bar += g29 * r[4*i2+2]
+			cos2Bar1 += g291 * r[4*i2+2]
+			uBar := -(g29 * sin1)
+			uBar1 := -(g291 * sin1)
+			sin1Bar -= g29 * u
+			sin1Bar1 -= g291 * u
+			local[4*i2+1] = tape.Pop()
+			g28 := localBar[4*i2+1]
+			g281 := localBar1[4*i2+1]
+			localBar[4*i2+1] = 0
+			localBar1[4*i2+1] = 0
+			uBar += g28 * cos2
+			uBar1 += g281 * cos2
+			cos2Bar += g28 * u
+			cos2Bar1 += g281 * u
+			sin1Bar += g28 * r[4*i2+2]
+			sin1Bar1 += g281 * r[4*i2+2]
+			local[4*i2] = tape.Pop()
+			g27 := localBar[4*i2]
+			g271 := localBar1[4*i2]
+			localBar[4*i2] = 0
+			localBar1[4*i2] = 0
+			cos3Bar += g27 * r[4*i2]
+			cos3Bar1 += g271 * r[4*i2]
+			sin2Bar += g27 * r[4*i2+1]
+			sin2Bar1 += g271 * r[4*i2+1]
+			cos3Bar += uBar * r[4*i2+1]
+			cos3Bar1 += uBar1 * r[4*i2+1]
+			sin2Bar -= uBar * r[4*i2]
+			sin2Bar1 -= uBar1 * r[4*i2]
+		}
+		sin6, cos9 := math.Sincos(side)
+		sideBar := -(cos3Bar * sin6)
+		sideBar1 := -(cos3Bar1 * sin6)
+		sideBar += sin2Bar * cos9
+		sideBar1 += sin2Bar1 * cos9
+		sin7, cos10 := math.Sincos(flex)
+		flexBar := -(cos2Bar * sin7)
+		flexBar1 := -(cos2Bar1 * sin7)
+		flexBar += sin1Bar * cos10
+		flexBar1 += sin1Bar1 * cos10
+		if 0 < b1 && b1 < 21 {
+			first := 6 + (b1-1)/4*4
+			tag := (b1 - 1) % 4
+			if tag == 1 {
+				old8Bar := sideBar
+				old8Bar1 := sideBar1
+				old7Bar := flexBar
+				old7Bar1 := flexBar1
+				grad[first+1] += old8Bar
+				grad1[first+1] += old8Bar1
+				grad[first] += old7Bar
+				grad1[first] += old7Bar1
+			} else if tag == 2 {
+				grad[first+2] += flexBar
+				grad1[first+2] += flexBar1
+			} else if tag == 3 {
+				grad[first+3] += flexBar
+				grad1[first+3] += flexBar1
+			}
+		}
+	}
+	if h.Mirrored {
+		g26 := globalBar[8]
+		g261 := globalBar1[8]
+		globalBar[8] = 0
+		globalBar1[8] = 0
+		old6Bar += g26
+		old6Bar1 += g261
+		g25 := globalBar[4]
+		g251 := globalBar1[4]
+		globalBar[4] = 0
+		globalBar1[4] = 0
+		old5Bar += g25
+		old5Bar1 += g251
+		g24 := globalBar[0]
+		g241 := globalBar1[0]
+		globalBar[0] = 0
+		globalBar1[0] = 0
+		old4Bar += g24
+		old4Bar1 += g241
+		globalBar[8] -= old6Bar
+		globalBar1[8] -= old6Bar1
+		globalBar[4] -= old5Bar
+		globalBar1[4] -= old5Bar1
+		globalBar[0] -= old4Bar
+		globalBar1[0] -= old4Bar1
+	}
+	for i1 := n3 - 1; i1 >= 0; i1-- {
+		g23 := globalBar[i1]
+		g231 := globalBar1[i1]
+		globalBar[i1] = 0
+		globalBar1[i1] = 0
+		a2Bar[i1] += g23
+		a2Bar1[i1] += g231
+	}
+	a2Bar[11] = 0
+	a2Bar1[11] = 0
+	g21 := a2Bar[10]
+	g211 := a2Bar1[10]
+	a2Bar[10] = 0
+	a2Bar1[10] = 0
+	cosBar := g21
+	cosBar1 := g211
+	g22 := g21 * old2
+	g221 := g211 * old2
+	versineBar := g22 * old2
+	versineBar1 := g221 * old2
+	old2Bar := g22 * versine
+	old2Bar1 := g221 * versine
+	old2Bar += g21 * (versine * old2)
+	old2Bar1 += g211 * (versine * old2)
+	g19 := a2Bar[9]
+	g191 := a2Bar1[9]
+	a2Bar[9] = 0
+	a2Bar1[9] = 0
+	g20 := g19 * old2
+	g201 := g191 * old2
+	versineBar += g20 * old1
+	versineBar1 += g201 * old1
+	old1Bar := g20 * versine
+	old1Bar1 := g201 * versine
+	old2Bar += g19 * (versine * old1)
+	old2Bar1 += g191 * (versine * old1)
+	sineBar := g19 * old
+	sineBar1 := g191 * old
+	oldBar := g19 * sine
+	oldBar1 := g191 * sine
+	g17 := a2Bar[8]
+	g171 := a2Bar1[8]
+	a2Bar[8] = 0
+	a2Bar1[8] = 0
+	g18 := g17 * old2
+	g181 := g171 * old2
+	versineBar += g18 * old
+	versineBar1 += g181 * old
+	oldBar += g18 * versine
+	oldBar1 += g181 * versine
+	old2Bar += g17 * (versine * old)
+	old2Bar1 += g171 * (versine * old)
+	sineBar -= g17 * old1
+	sineBar1 -= g171 * old1
+	old1Bar -= g17 * sine
+	old1Bar1 -= g171 * sine
+	a2Bar[7] = 0
+	a2Bar1[7] = 0
+	g15 := a2Bar[6]
+	g151 := a2Bar1[6]
+	a2Bar[6] = 0
+	a2Bar1[6] = 0
+	g16 := g15 * old2
+	g161 := g151 * old2
+	versineBar += g16 * old1
+	versineBar1 += g161 * old1
+	old1Bar += g16 * versine
+	old1Bar1 += g161 * versine
+	old2Bar += g15 * (versine * old1)
+	old2Bar1 += g151 * (versine * old1)
+	sineBar -= g15 * old
+	sineBar1 -= g151 * old
+	oldBar -= g15 * sine
+	oldBar1 -= g151 * sine
+	g13 := a2Bar[5]
+	g131 := a2Bar1[5]
+	a2Bar[5] = 0
+	a2Bar1[5] = 0
+	cosBar += g13
+	cosBar1 += g131
+	g14 := g13 * old1
+	g141 := g131 * old1
+	versineBar += g14 * old1
+	versineBar1 += g141 * old1
+	old1Bar += g14 * versine
+	old1Bar1 += g141 * versine
+	old1Bar += g13 * (versine * old1)
+	old1Bar1 += g131 * (versine * old1)
+	g11 := a2Bar[4]
+	g111 := a2Bar1[4]
+	a2Bar[4] = 0
+	a2Bar1[4] = 0
+	g12 := g11 * old1
+	g121 := g111 * old1
+	versineBar += g12 * old
+	versineBar1 += g121 * old
+	oldBar += g12 * versine
+	oldBar1 += g121 * versine
+	old1Bar += g11 * (versine * old)
+	old1Bar1 += g111 * (versine * old)
+	sineBar += g11 * old2
+	sineBar1 += g111 * old2
+	old2Bar += g11 * sine
+	old2Bar1 += g111 * sine
+	a2Bar[3] = 0
+	a2Bar1[3] = 0
+	g9 := a2Bar[2]
+	g91 := a2Bar1[2]
+	a2Bar[2] = 0
+	a2Bar1[2] = 0
+	g10 := g9 * old2
+	g101 := g91 * old2
+	versineBar += g10 * old
+	versineBar1 += g101 * old
+	oldBar += g10 * versine
+	oldBar1 += g101 * versine
+	old2Bar += g9 * (versine * old)
+	old2Bar1 += g91 * (versine * old)
+	sineBar += g9 * old1
+	sineBar1 += g91 * old1
+	old1Bar += g9 * sine
+	old1Bar1 += g91 * sine
+	g7 := a2Bar[1]
+	g71 := a2Bar1[1]
+	a2Bar[1] = 0
+	a2Bar1[1] = 0
+	g8 := g7 * old1
+	g81 := g71 * old1
+	versineBar += g8 * old
+	versineBar1 += g81 * old
+	oldBar += g8 * versine
+	oldBar1 += g81 * versine
+	old1Bar += g7 * (versine * old)
+	old1Bar1 += g71 * (versine * old)
+	sineBar -= g7 * old2
+	sineBar1 -= g71 * old2
+	old2Bar -= g7 * sine
+	old2Bar1 -= g71 * sine
+	g5 := a2Bar[0]
+	g51 := a2Bar1[0]
+	a2Bar[0] = 0
+	a2Bar1[0] = 0
+	cosBar += g5
+	cosBar1 += g51
+	g6 := g5 * old
+	g61 := g51 * old
+	versineBar += g6 * old
+	versineBar1 += g61 * old
+	oldBar += g6 * versine
+	oldBar1 += g61 * versine
+	oldBar += g5 * (versine * old)
+	oldBar1 += g51 * (versine * old)
+	if square > 1e-5 {
+		q1Bar += versineBar
+		q1Bar1 += versineBar1
+		versineBar = 0
+		versineBar1 = 0
+		g4 := q1Bar / square
+		g45 := q1Bar1 / square
+		halfBar += g4 * half * 2
+		halfBar1 += g45 * half * 2
+		halfBar += g4 * (2 * half)
+		halfBar1 += g45 * (2 * half)
+		squareBar -= g4 * q1
+		squareBar1 -= g45 * q1
+		cos11 := math.Cos(x)
+		xBar += halfBar * cos11
+		xBar1 += halfBar1 * cos11
+		angleBar += xBar / 2
+		angleBar1 += xBar1 / 2
+		qBar += sineBar
+		qBar1 += sineBar1
+		sineBar = 0
+		sineBar1 = 0
+		g3 := qBar / angle
+		g310 := qBar1 / angle
+		sinBar += g3
+		sinBar1 += g310
+		angleBar -= g3 * q
+		angleBar1 -= g310 * q
+		cos12 := cos1
+		angleBar += sinBar * cos12
+		angleBar1 += sinBar1 * cos12
+		cos1Bar += cosBar
+		cos1Bar1 += cosBar1
+		cosBar = 0
+		cosBar1 = 0
+		sin8 := sin
+		angleBar -= cos1Bar * sin8
+		angleBar1 -= cos1Bar1 * sin8
+		ratio := num.Ratio(0.5, angle)
+		squareBar += angleBar * ratio
+		squareBar1 += angleBar1 * ratio
+	}
+	squareBar -= versineBar * (1 - q19) / 24
+	squareBar1 -= versineBar1 * (1 - q19) / 24
+	g2 := versineBar * q18
+	g210 := versineBar1 * q18
+	squareBar += g2 / 30
+	squareBar1 += g210 / 30
+	squareBar -= sineBar * (1 - q17) / 6
+	squareBar1 -= sineBar1 * (1 - q17) / 6
+	g1 := sineBar * q16
+	g110 := sineBar1 * q16
+	squareBar += g1 / 20
+	squareBar1 += g110 / 20
+	squareBar -= cosBar * (1 - q15) / 2
+	squareBar1 -= cosBar1 * (1 - q15) / 2
+	g := cosBar * q14
+	g46 := cosBar1 * q14
+	squareBar += g / 12
+	squareBar1 += g46 / 12
+	oldBar += 2 * squareBar * old
+	oldBar1 += 2 * squareBar1 * old
+	old1Bar += 2 * squareBar * old1
+	old1Bar1 += 2 * squareBar1 * old1
+	old2Bar += 2 * squareBar * old2
+	old2Bar1 += 2 * squareBar1 * old2
+	grad[2] += old2Bar
+	grad1[2] += old2Bar1
+	grad[1] += old1Bar
+	grad1[1] += old1Bar1
+	grad[0] += oldBar
+	grad1[0] += oldBar1
+}
+
 // ResidualsJacobian stores the Jacobian of Residuals by theta in dst.
 func (h *Hand) ResidualsJacobian(dst *mat.Dense, theta []float64) {
 	m, n7 := dst.Dims()
@@ -802,12 +1619,7 @@ func (h *Hand) ResidualsJacobian(dst *mat.Dense, theta []float64) {
 		panic(mat.ErrShape)
 	}
 	if m < n7 {
-		w := make([]float64, m)
-		for i7 := range w {
-			w[i7] = 1
-			h.ResidualsVJP(dst.RawRowView(i7), theta, w)
-			w[i7] = 0
-		}
+		num.JacobianRows(dst, func(row, w []float64) { h.ResidualsVJP(row, theta, w) }, func(rows1, ws [2][]float64) { h.ResidualsVJP2(rows1, theta, ws) })
 		return
 	}
 	num.Jacobian(dst, func(column, v1 []float64) { h.ResidualsJVP(column, theta, v1) })
@@ -2259,12 +3071,7 @@ func (h *Hand) SurfaceResidualsJacobian(dst *mat.Dense, x []float64) {
 	}
 	pattern.Shared()
 	if pattern.ByRows() {
-		w1 := make([]float64, m)
-		for i7 := range w1 {
-			w1[i7] = 1
-			h.SurfaceResidualsVJP(dst.RawRowView(i7), x, w1)
-			w1[i7] = 0
-		}
+		num.JacobianRows(dst, func(row, w1 []float64) { h.SurfaceResidualsVJP(row, x, w1) }, nil)
 		return
 	}
 	pattern.Dense(dst, func(column, v2 []float64) { h.SurfaceResidualsJVP(column, x, v2) }, func(columns1, v2 [4][]float64) { h.SurfaceResidualsJVP4(columns1, x, v2) })

@@ -18,6 +18,7 @@
 //	sink.go             what only one side of a branch gives something to do
 //	accumulate.go       sums of derivatives to locals
 //	pattern.go          the structure of Jacobians
+//	rows.go             rows of Jacobians, two at a time
 //	once.go             results that are set once
 //	kernel.go           calls of kernels
 //	interchange.go      sums by columns to sums by rows
@@ -67,7 +68,7 @@ func Asks(file *ast.File) bool {
 }
 
 // Endings are the ends of the names of written functions.
-var Endings = []string{"Gradient", "HessVec", "Hessian", "JVP", "JVP4", "VJP", "Jacobian", "SparseJacobian", "Value", "GradientHessVec"}
+var Endings = []string{"Gradient", "HessVec", "Hessian", "JVP", "JVP4", "VJP", "VJP2", "Jacobian", "SparseJacobian", "Value", "GradientHessVec"}
 
 // File returns what is written for the functions of a file that ask for gradients, and nil if
 // none does.
@@ -737,7 +738,9 @@ func (f *function) jacobian(words []string) {
 	}
 
 	r, forward, back := f.vjp(by, y, w)
-	forward, back = f.common(tidied(forward, back, 0))
+	forward, back = tidied(forward, back, 0)
+	sweeps := [2][]stmt{cloned(forward), cloned(back)}
+	forward, back = f.common(forward, back)
 	vjp := name + "VJP"
 	grad := r.grad[x]
 	f.line("// %s stores Jᵀ·%s in %s, where J is the Jacobian of %s by %s.", vjp, w.name, grad.name, name, x.name)
@@ -747,6 +750,10 @@ func (f *function) jacobian(words []string) {
 		out.line("clear(%s)", grad.name)
 		out.program(f.paired(slices.Concat(forward, back)))
 	})
+	two := "nil"
+	if notes == nil {
+		two = f.two(x, x.bar, w, left, sweeps[0], sweeps[1])
+	}
 
 	f.lowerer.imports.add(matPath)
 	whole := name + "Jacobian"
@@ -765,9 +772,9 @@ func (f *function) jacobian(words []string) {
 			out.pattern(pattern, m, n, notes)
 			byRows = pattern.name + ".ByRows()"
 		}
-		i := f.unique("i")
-		out.line("if %s {\n%s := make([]float64, %s)\nfor %s := range %s {\n%s[%s] = 1", byRows, w.name, m, i, w.name, w.name, i)
-		out.line("%s(%s.RawRowView(%s), %s)\n%s[%s] = 0\n}\nreturn\n}", callLeft, dst.name, i, argsLeft, w.name, i)
+		row := f.unique("row")
+		out.imports.add(numPath)
+		out.line("if %s {\nnum.JacobianRows(%s, func(%s, %s []float64) { %s(%s, %s) }, %s)\nreturn\n}", byRows, dst.name, row, w.name, callLeft, row, argsLeft, two)
 		if notes != nil {
 			out.line("%s.Dense(%s, %s, %s)", pattern.name, dst.name, product, four)
 			return

@@ -513,6 +513,7 @@ func TestComplexes(t *testing.T) {
 	check(t, "ladder", x, func(x []float64) float64 { return ladder(x, 1.3) }, func(g, x []float64) float64 { return ladderGradient(g, x, 1.3) })
 	second(t, "ladder", x, func(g, x []float64) { ladderGradient(g, x, 1.3) },
 		func(dst, x, v []float64) { ladderHessVec(dst, x, v, 1.3) }, func(dst *mat.SymDense, x []float64) { ladderHessian(dst, x, 1.3) })
+	jacobian(t, "pooled", 3, random(7, -1, 1), pooled, pooledJVP, pooledVJP, pooledJacobian)
 	jacobian(t, "roots", 6, []float64{-1.5, 2.5, -3.1}, roots, rootsJVP, rootsVJP, rootsJacobian)
 	for range 5 {
 		check(t, "analytic", random(4, -1, 1), analytic, analyticGradient)

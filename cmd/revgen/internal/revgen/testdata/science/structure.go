@@ -263,3 +263,20 @@ func steps(dst, x []float64) {
 		dst[i] = math.Floor(x[i])
 	}
 }
+
+// pooled has few rows, whose cotangents meet in parts of a slice.
+//
+//revgen:jacobian x
+func pooled(dst, x []float64) {
+	s := make([]float64, 6)
+	first, last := s[:4], s[2:]
+	for i := range first {
+		first[i] = x[i] * x[i+1]
+	}
+	for i := range last {
+		last[i] += math.Sin(x[i]) * first[i]
+	}
+	dst[0] = first[3] * last[2] * x[6]
+	dst[1] = last[0] / (1 + first[1]*first[1])
+	dst[2] = first[3]*last[3] - x[0]*first[2]
+}
