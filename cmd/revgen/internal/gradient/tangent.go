@@ -20,6 +20,7 @@ type tangenter struct {
 	out   []stmt
 	start []stmt // the tangents of parameters that are numbers, which begin as zeros
 
+	roots map[*variable]bool        // whose values are square roots
 	lanes []map[*variable]*variable // dots of several directions, or nil
 	alone bool                      // some statement has one direction alone
 }
@@ -31,8 +32,7 @@ func (l *lowerer) tangents(list []stmt, lanes []map[*variable]*variable) (out []
 	for v := range lanes[0] {
 		t.seeds = append(t.seeds, v)
 	}
-	t.share(list, nil)
-	t.activate(list, nil)
+	t.begin(list)
 	out = t.list(list)
 	return slices.Concat(t.start, out), !t.alone
 }
@@ -83,10 +83,23 @@ func (l *lowerer) tangent(forward, back []stmt, dots map[*variable]*variable) (f
 		t.seeds = append(t.seeds, v)
 	}
 	list := slices.Concat(forward, back)
-	t.share(list, nil)
-	t.activate(list, nil)
+	t.begin(list)
 	first, second = t.list(forward), t.list(back)
 	return slices.Concat(t.start, first), second
+}
+
+// begin finds what has tangents.
+func (t *tangenter) begin(list []stmt) {
+	t.share(list, nil)
+	t.activate(list, nil)
+	t.roots = map[*variable]bool{}
+	each(list, func(s stmt) {
+		if a, ok := s.(*assignment); ok && isReference(a.l) {
+			c, ok := a.r.(*call)
+			isRoot, set := t.roots[root(a.l)]
+			t.roots[root(a.l)] = (isRoot || !set) && ok && c.fn == "math.Sqrt"
+		}
+	})
 }
 
 func (t *tangenter) put(s stmt) { t.out = append(t.out, s) }
@@ -312,6 +325,9 @@ func (t *tangenter) derivative(e, value expr) expr {
 				return over(dx, e.y)
 			}
 			if isLit(e.x, "1") {
+				if isReference(e.y) && t.roots[root(e.y)] { // its square does not overflow, and serves all directions
+					return negative(times(times(value, value), dy))
+				}
 				return negative(times(times(value, dy), value))
 			}
 			if isLit(dx, "0") {
