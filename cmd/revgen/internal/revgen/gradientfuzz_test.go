@@ -949,7 +949,7 @@ func TestRows(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 1))
 	for k, f := range rows {
 		for range 3 {
-			m := 10 + 7*rnd.IntN(3) // if these are fewer than the colors, rows take products
+			m := 10 + 14*rnd.IntN(2) // if these are fewer than the colors, a row takes a product
 			x, v, column, at := make([]float64, 20), make([]float64, 20), make([]float64, m), rnd.Perm(4)
 			for i := range x {
 				x[i] = 2*rnd.Float64() - 1
