@@ -81,7 +81,7 @@ func (f *function) twice(forward, back []stmt, second map[*variable]*variable) (
 				ok = ok && !call
 			} else if v := root(a.r); v != nil { // both have the memory
 				another(v)
-			} else if c, made := a.r.(*call); a.r != nil && !isLit(a.r, "nil") && !(made && c.fn == "make") {
+			} else if c, made := a.r.(*call); a.r != nil && !isLit(a.r, "nil") && (!made || c.fn != "make") {
 				ok = false
 			}
 		})
