@@ -294,6 +294,28 @@ func ExampleSpGEMM() {
 	// [0 0 0] [2 4 2]
 }
 
+// The product of two matrices, and the gradient of one of its entries.
+func ExampleSpGEMMProduct() {
+	a, err := revsparse.NewCSR(2, 2, []int{0, 2, 3}, []int{0, 1, 1}, []float64{1, 2, 3})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c, err := revsparse.SpGEMMProduct(a, a, 0)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(c.Ind, c.Data)
+
+	g := a.With(make([]float64, 3))
+	revsparse.SpGEMM[float64, int]{C: c, A: a, B: a}.Adjoint(revsparse.SpGEMM[float64, int]{C: c.With([]float64{0, 1, 0}), A: g, B: g})
+	fmt.Println(g.Data)
+	// Output:
+	// [0 1 1] [1 8 9]
+	// [2 4 2]
+}
+
 func ExampleSymmetricMul() {
 	// 2 1
 	// 1 3

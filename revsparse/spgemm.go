@@ -1,8 +1,6 @@
 package revsparse
 
 import (
-	"fmt"
-	"math/bits"
 	"slices"
 	"unsafe"
 
@@ -24,7 +22,8 @@ import (
 //
 //	Ā_il += Σ_j C̄_ij·B_lj,  B̄_lj += Σ_i A_il·C̄_ij,  Ċ += Ȧ·B + A·Ḃ.
 //
-// SpGEMMPattern makes a C that has an entry wherever the product may have one. Products
+// SpGEMMPattern makes a C that has an entry wherever the product may have one, and SpGEMMProduct one
+// that has the product too. Products
 // without an entry in C are skipped. The structure of C must be there, and only C.Data may be
 // nil; otherwise the methods panic. If C has two entries of the same place, the
 // product is added to the last.
@@ -40,87 +39,6 @@ type SpGEMM[T rev.Real, I Index] struct {
 	A       CSR[T, I] `rev:"in" shape:"m,k"`
 	B       CSR[T, I] `rev:"in" shape:"k,n"`
 	Workers int       // 0 means GOMAXPROCS
-}
-
-// SpGEMMPattern returns the zero matrix with the entries, sorted, that the product of a
-// and b may have. It returns an error if indices of type I cannot count them.
-func SpGEMMPattern[T any, I Index](a, b CSR[T, I]) (CSR[T, I], error) {
-	a.check()
-	b.check()
-	if a.Cols != b.Rows {
-		panic(rev.ShapeError[CSR[T, I]]("b", "has %d rows, want %d, the columns of a", b.Rows, a.Cols))
-	}
-	c := CSR[T, I]{Rows: a.Rows, Cols: b.Cols, Ptr: make([]I, 1, a.Rows+1)}
-	p := workspace.Get[*patternScratch[I]]()
-	p.has = workspace.Zeros(p.has, (b.Cols+63)/64)
-	p.words = workspace.Zeros(p.words, (len(p.has)+63)/64)
-	ind := p.ind[:0]
-	for i := range a.Rows {
-		p.lo, p.hi = len(p.words), -1
-		products := 0
-		for _, l := range a.Ind[a.Ptr[i]:a.Ptr[i+1]] {
-			row := b.Ind[b.Ptr[l]:b.Ptr[l+1]]
-			p.mark(p.has, row)
-			products += len(row)
-		}
-		ind = slices.Grow(ind, min(products, b.Cols))
-		ind = ind[:len(ind)+p.take(ind[len(ind):cap(ind)])]
-		if !fits[I](len(ind)) {
-			return CSR[T, I]{}, fmt.Errorf("revsparse: the product has more entries than %T counts, %d in the first %d rows", I(0), len(ind), i+1)
-		}
-		c.Ptr = append(c.Ptr, I(len(ind)))
-	}
-	c.Ind, c.Data = slices.Clone(ind), make([]T, len(ind))
-	p.ind = ind
-	workspace.Put(p)
-	return c, nil
-}
-
-// patternScratch is the scratch of SpGEMMPattern, for the columns of a row. Bit j%64 of word j/64
-// of has is set if the row has column j. Bit w%64 of word w/64 of words is set if word w of has is
-// not zero. Words outside of lo to hi are zero. The columns are then found in order, and most empty
-// words are skipped. ind has the columns of the rows so far.
-type patternScratch[I Index] struct {
-	has, words []uint64
-	lo, hi     int
-	ind        []I
-}
-
-// mark sets the bits of columns. has is p.has.
-func (p *patternScratch[I]) mark(has []uint64, columns []I) {
-	for _, j := range columns {
-		w := uint(j) / 64
-		x := has[w]
-		has[w] = x | 1<<(uint(j)%64)
-		if x == 0 {
-			p.markWord(w)
-		}
-	}
-}
-
-// markWord is not inlined, so that the loop of mark needs fewer registers.
-//
-//go:noinline
-func (p *patternScratch[I]) markWord(w uint) {
-	p.words[w/64] |= 1 << (w % 64)
-	p.lo, p.hi = min(p.lo, int(w/64)), max(p.hi, int(w/64))
-}
-
-// take stores the columns to x, clears the bits, and returns how many columns there are.
-func (p *patternScratch[I]) take(x []I) (count int) {
-	has := p.has
-	for n := p.lo; n <= p.hi; n++ {
-		for set := p.words[n]; set != 0; set &= set - 1 {
-			w := 64*n + bits.TrailingZeros64(set)
-			for columns := has[w]; columns != 0; columns &= columns - 1 {
-				x[count] = I(64*w + bits.TrailingZeros64(columns))
-				count++
-			}
-			has[w] = 0
-		}
-		p.words[n] = 0
-	}
-	return count
 }
 
 // spGEMMRun is Run of SpGEMM. It returns no error.

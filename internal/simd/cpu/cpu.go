@@ -21,8 +21,8 @@ type Tier int
 // The tiers, each including those before it.
 const (
 	Generic Tier = iota // pure Go
-	AVX2                // AVX2 and FMA; on arm64 the same loops over pairs of NEON's registers
-	AVX512              // AVX-512 F, DQ, VL and BW, and BMI2
+	AVX2                // AVX2, FMA, BMI1 and POPCNT; on arm64 the same loops over pairs of NEON's registers
+	AVX512              // AVX-512 F, DQ, VL and BW, and BMI2, beside what AVX2 has
 )
 
 func (t Tier) String() string {

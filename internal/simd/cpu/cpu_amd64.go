@@ -7,9 +7,9 @@ import "golang.org/x/sys/cpu"
 // Best returns the best tier that this machine runs.
 func Best() Tier {
 	switch x := &cpu.X86; {
-	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512BW && x.HasFMA && x.HasBMI2:
+	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512BW && x.HasFMA && x.HasBMI2 && x.HasBMI1 && x.HasPOPCNT:
 		return AVX512
-	case x.HasAVX2 && x.HasFMA:
+	case x.HasAVX2 && x.HasFMA && x.HasBMI1 && x.HasPOPCNT:
 		return AVX2
 	}
 	return Generic

@@ -413,6 +413,64 @@ func gatherScatterGradF32I64(e *Entries[float32, int], rows int)
 //go:noescape
 func gatherScatterGradF32I32(e *Entries[float32, int32], rows int)
 
+// vectorProduct is Rows for at most so many rows, with values or for columns alone. They have no more entries and products than budget.
+func vectorProduct[T cpu.Float, I Index](s *Product[T, I], lo int, rows int, budget int) int {
+	if unsafe.Sizeof(T(0)) == 8 {
+		if unsafe.Sizeof(I(0)) == 8 {
+			return productF64I64((*Product[float64, int])(unsafe.Pointer(s)), lo, rows, budget)
+		} else {
+			return productF64I32((*Product[float64, int32])(unsafe.Pointer(s)), lo, rows, budget)
+		}
+	} else {
+		if unsafe.Sizeof(I(0)) == 8 {
+			return productF32I64((*Product[float32, int])(unsafe.Pointer(s)), lo, rows, budget)
+		} else {
+			return productF32I32((*Product[float32, int32])(unsafe.Pointer(s)), lo, rows, budget)
+		}
+	}
+}
+
+//go:noescape
+func productF64I64(s *Product[float64, int], lo int, rows int, budget int) int
+
+//go:noescape
+func productF64I32(s *Product[float64, int32], lo int, rows int, budget int) int
+
+//go:noescape
+func productF32I64(s *Product[float32, int], lo int, rows int, budget int) int
+
+//go:noescape
+func productF32I32(s *Product[float32, int32], lo int, rows int, budget int) int
+
+// vectorProductColumns is Rows for at most so many rows, with values or for columns alone. They have no more entries and products than budget.
+func vectorProductColumns[T cpu.Float, I Index](s *Product[T, I], lo int, rows int, budget int) int {
+	if unsafe.Sizeof(T(0)) == 8 {
+		if unsafe.Sizeof(I(0)) == 8 {
+			return productColumnsF64I64((*Product[float64, int])(unsafe.Pointer(s)), lo, rows, budget)
+		} else {
+			return productColumnsF64I32((*Product[float64, int32])(unsafe.Pointer(s)), lo, rows, budget)
+		}
+	} else {
+		if unsafe.Sizeof(I(0)) == 8 {
+			return productColumnsF32I64((*Product[float32, int])(unsafe.Pointer(s)), lo, rows, budget)
+		} else {
+			return productColumnsF32I32((*Product[float32, int32])(unsafe.Pointer(s)), lo, rows, budget)
+		}
+	}
+}
+
+//go:noescape
+func productColumnsF64I64(s *Product[float64, int], lo int, rows int, budget int) int
+
+//go:noescape
+func productColumnsF64I32(s *Product[float64, int32], lo int, rows int, budget int) int
+
+//go:noescape
+func productColumnsF32I64(s *Product[float32, int], lo int, rows int, budget int) int
+
+//go:noescape
+func productColumnsF32I32(s *Product[float32, int32], lo int, rows int, budget int) int
+
 // vectorSpgemmProduct is what of Rows its name says, for so many rows as have no more products and entries than budget and are of no indices outside.
 func vectorSpgemmProduct[T cpu.Float, I Index](s *SpGEMM[T, I], lo int, rows int, budget int) int {
 	if unsafe.Sizeof(T(0)) == 8 {

@@ -3121,6 +3121,819 @@ rowend:
 	VZEROUPPER
 	RET
 
+// func productF64I64(s *byte, lo int, rows int, budget int) int
+// Requires: AVX, AVX2, BMI, CMOV, MMX+, POPCNT
+TEXT ·productF64I64(SB), NOSPLIT, $104-40
+	MOVQ s+0(FP), AX
+	MOVQ (AX), AX
+	MOVQ AX, (SP)
+	MOVQ s+0(FP), AX
+	MOVQ 24(AX), AX
+	MOVQ AX, 8(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 48(AX), AX
+	MOVQ AX, 16(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 72(AX), AX
+	MOVQ AX, 24(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 96(AX), AX
+	MOVQ AX, 32(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 224(AX), AX
+	MOVQ AX, 40(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 152(AX), AX
+	MOVQ AX, 48(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 32(AX), AX
+	MOVQ AX, 56(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 80(AX), AX
+	MOVQ AX, 64(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 56(AX), AX
+	MOVQ AX, 72(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 160(AX), AX
+	MOVQ AX, 80(SP)
+	DECQ 72(SP)
+	SUBQ $0x00000004, 80(SP)
+	MOVQ lo+8(FP), AX
+	MOVQ AX, 88(SP)
+	ADDQ AX, rows+16(FP)
+
+row:
+	MOVQ 88(SP), AX
+	CMPQ AX, rows+16(FP)
+	JGE  leave
+	MOVQ (SP), CX
+	MOVQ (CX)(AX*8), DX
+	MOVQ 8(CX)(AX*8), AX
+	CMPQ AX, 56(SP)
+	JA   leave
+	CMPQ DX, AX
+	JA   leave
+	MOVQ AX, 96(SP)
+	XORQ CX, CX
+	MOVQ 8(SP), BX
+	MOVQ 16(SP), SI
+	MOVQ DX, DI
+	MOVQ budget+24(FP), R8
+
+look:
+	CMPQ       DI, AX
+	JGE        looked
+	LEAQ       16(DI), R9
+	CMPQ       R9, 56(SP)
+	JGE        fetched
+	MOVQ       8(SP), R10
+	MOVQ       (R10)(R9*8), R9
+	CMPQ       R9, 72(SP)
+	JAE        fetched
+	MOVQ       16(SP), R10
+	MOVQ       (R10)(R9*8), R9
+	MOVQ       24(SP), R10
+	PREFETCHT0 (R10)(R9*8)
+	MOVQ       s+0(FP), R10
+	MOVQ       128(R10), R10
+	PREFETCHT0 (R10)(R9*8)
+	PREFETCHT0 64(R10)(R9*8)
+
+fetched:
+	MOVQ (BX)(DI*8), R9
+	CMPQ R9, 72(SP)
+	JAE  leave
+	MOVQ (SI)(R9*8), R10
+	MOVQ 8(SI)(R9*8), R9
+	CMPQ R9, 64(SP)
+	JA   leave
+	CMPQ R10, R9
+	JA   leave
+	ADDQ R9, CX
+	SUBQ R10, CX
+	DECQ R8
+	JS   leave
+	CMPQ CX, R8
+	JG   leave
+	INCQ DI
+	JMP  look
+
+looked:
+	SUBQ    CX, R8
+	DECQ    R8
+	JS      leave
+	MOVQ    R8, budget+24(FP)
+	CMPQ    CX, 32(SP)
+	MOVQ    32(SP), AX
+	CMPQ    CX, AX
+	CMOVQGT AX, CX
+	ADDQ    40(SP), CX
+	CMPQ    CX, 80(SP)
+	JG      leave
+	MOVQ    s+0(FP), AX
+	MOVQ    232(AX), AX
+	MOVQ    s+0(FP), CX
+	MOVQ    104(CX), CX
+	MOVQ    s+0(FP), BX
+	MOVQ    128(BX), BX
+	MOVQ    24(SP), SI
+	MOVQ    s+0(FP), DI
+	MOVQ    256(DI), DI
+	MOVQ    s+0(FP), R8
+	MOVQ    280(R8), R8
+	MOVQ    $+2147483647, R9
+	MOVQ    $-1, R10
+	CMPQ    DX, 96(SP)
+	JGE     products
+
+entry:
+	MOVQ   8(SP), R11
+	MOVQ   (R11)(DX*8), R11
+	MOVQ   16(SP), R12
+	MOVQ   (R12)(R11*8), R13
+	MOVQ   8(R12)(R11*8), R11
+	VMOVSD (CX)(DX*8), X0
+	SUBQ   $0x00000004, R11
+	CMPQ   R13, R11
+	JGT    rest
+
+some:
+	MOVQ    (SI)(R13*8), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSD  (BX)(R13*8), X0, X1
+	VADDSD  (AX)(R12*8), X1, X1
+	VMOVSD  X1, (AX)(R12*8)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	MOVQ    8(SI)(R13*8), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSD  8(BX)(R13*8), X0, X1
+	VADDSD  (AX)(R12*8), X1, X1
+	VMOVSD  X1, (AX)(R12*8)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	MOVQ    16(SI)(R13*8), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSD  16(BX)(R13*8), X0, X1
+	VADDSD  (AX)(R12*8), X1, X1
+	VMOVSD  X1, (AX)(R12*8)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	MOVQ    24(SI)(R13*8), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSD  24(BX)(R13*8), X0, X1
+	VADDSD  (AX)(R12*8), X1, X1
+	VMOVSD  X1, (AX)(R12*8)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	ADDQ    $0x00000004, R13
+	CMPQ    R13, R11
+	JLE     some
+
+rest:
+	ADDQ $0x00000004, R11
+	CMPQ R13, R11
+	JGE  finish
+
+one:
+	MOVQ    (SI)(R13*8), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSD  (BX)(R13*8), X0, X1
+	VADDSD  (AX)(R12*8), X1, X1
+	VMOVSD  X1, (AX)(R12*8)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	INCQ    R13
+	CMPQ    R13, R11
+	JLT     one
+
+finish:
+	INCQ DX
+	CMPQ DX, 96(SP)
+	JLT  entry
+
+products:
+	MOVQ s+0(FP), AX
+	MOVQ 304(AX), AX
+	XORQ CX, CX
+	CMPQ R9, R10
+	JG   counted
+	MOVQ s+0(FP), DX
+	MOVQ 280(DX), DX
+	MOVQ s+0(FP), BX
+	MOVQ 256(BX), BX
+	MOVQ R10, SI
+	SUBQ R9, SI
+	CMPQ SI, $+40
+	JG   many
+
+few:
+	MOVQ R9, (AX)(CX*8)
+	CMPQ (BX)(R9*8), $+1
+	SBBQ $-1, CX
+	MOVB $+0, (DX)(R9*1)
+	INCQ R9
+	CMPQ R9, R10
+	JLE  few
+	JMP  words
+
+many:
+	ANDQ  $-64, R9
+	VPXOR Y0, Y0, Y0
+
+flags:
+	VMOVDQU   (DX)(R9*1), Y1
+	VMOVDQU   Y0, (DX)(R9*1)
+	VPMOVMSKB Y1, BX
+	VMOVDQU   32(DX)(R9*1), Y1
+	VMOVDQU   Y0, 32(DX)(R9*1)
+	VPMOVMSKB Y1, SI
+	SHLQ      $0x20, SI
+	ORQ       SI, BX
+	POPCNTQ   BX, SI
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, (AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 8(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 16(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 24(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 32(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 40(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 48(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 56(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	MOVQ      CX, R8
+
+flagmore:
+	TZCNTQ BX, DI
+	ADDQ   R9, DI
+	MOVQ   DI, 64(AX)(CX*8)
+	INCQ   CX
+	BLSRQ  BX, BX
+	JNE    flagmore
+	MOVQ   R8, CX
+
+flagdone:
+	ADDQ SI, CX
+	ADDQ $+64, R9
+	CMPQ R9, R10
+	JLE  flags
+
+words:
+	MOVQ 48(SP), DX
+	MOVQ 40(SP), BX
+	MOVQ s+0(FP), SI
+	MOVQ 256(SI), DI
+	XORQ SI, SI
+
+word:
+	MOVQ    (AX)(SI*8), R8
+	MOVQ    (DI)(R8*8), R9
+	MOVQ    $+0, (DI)(R8*8)
+	SHLQ    $0x06, R8
+	POPCNTQ R9, R10
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, (DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 8(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 16(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 24(DX)(BX*8)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 32(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 40(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 48(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 56(DX)(BX*8)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	MOVQ    BX, R12
+
+bitmore:
+	TZCNTQ R9, R11
+	ADDQ   R8, R11
+	MOVQ   R11, 64(DX)(BX*8)
+	INCQ   BX
+	BLSRQ  R9, R9
+	JNE    bitmore
+	MOVQ   R12, BX
+
+bitdone:
+	ADDQ   R10, BX
+	INCQ   SI
+	CMPQ   SI, CX
+	JLT    word
+	MOVQ   s+0(FP), AX
+	MOVQ   176(AX), AX
+	MOVQ   s+0(FP), CX
+	MOVQ   232(CX), SI
+	VXORPD X0, X0, X0
+	MOVQ   40(SP), CX
+
+value:
+	MOVQ   (DX)(CX*8), DI
+	VMOVSD (SI)(DI*8), X1
+	VMOVSD X0, (SI)(DI*8)
+	VMOVSD X1, (AX)(CX*8)
+	INCQ   CX
+	CMPQ   CX, BX
+	JLT    value
+	MOVQ   BX, 40(SP)
+
+counted:
+	MOVQ s+0(FP), AX
+	MOVQ 200(AX), AX
+	MOVQ 88(SP), CX
+	MOVQ 40(SP), DX
+	MOVQ DX, (AX)(CX*8)
+	INCQ 88(SP)
+	JMP  row
+
+leave:
+	MOVQ 88(SP), AX
+	SUBQ lo+8(FP), AX
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func productColumnsF64I64(s *byte, lo int, rows int, budget int) int
+// Requires: AVX, AVX2, BMI, CMOV, MMX+, POPCNT
+TEXT ·productColumnsF64I64(SB), NOSPLIT, $104-40
+	MOVQ s+0(FP), AX
+	MOVQ (AX), AX
+	MOVQ AX, (SP)
+	MOVQ s+0(FP), AX
+	MOVQ 24(AX), AX
+	MOVQ AX, 8(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 48(AX), AX
+	MOVQ AX, 16(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 72(AX), AX
+	MOVQ AX, 24(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 96(AX), AX
+	MOVQ AX, 32(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 224(AX), AX
+	MOVQ AX, 40(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 152(AX), AX
+	MOVQ AX, 48(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 32(AX), AX
+	MOVQ AX, 56(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 80(AX), AX
+	MOVQ AX, 64(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 56(AX), AX
+	MOVQ AX, 72(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 160(AX), AX
+	MOVQ AX, 80(SP)
+	DECQ 72(SP)
+	SUBQ $0x00000004, 80(SP)
+	MOVQ lo+8(FP), AX
+	MOVQ AX, 88(SP)
+	ADDQ AX, rows+16(FP)
+
+row:
+	MOVQ 88(SP), AX
+	CMPQ AX, rows+16(FP)
+	JGE  leave
+	MOVQ (SP), CX
+	MOVQ (CX)(AX*8), DX
+	MOVQ 8(CX)(AX*8), AX
+	CMPQ AX, 56(SP)
+	JA   leave
+	CMPQ DX, AX
+	JA   leave
+	MOVQ AX, 96(SP)
+	XORQ CX, CX
+	MOVQ 8(SP), BX
+	MOVQ 16(SP), SI
+	MOVQ DX, DI
+	MOVQ budget+24(FP), R8
+
+look:
+	CMPQ       DI, AX
+	JGE        looked
+	LEAQ       16(DI), R9
+	CMPQ       R9, 56(SP)
+	JGE        fetched
+	MOVQ       8(SP), R10
+	MOVQ       (R10)(R9*8), R9
+	CMPQ       R9, 72(SP)
+	JAE        fetched
+	MOVQ       16(SP), R10
+	MOVQ       (R10)(R9*8), R9
+	MOVQ       24(SP), R10
+	PREFETCHT0 (R10)(R9*8)
+
+fetched:
+	MOVQ (BX)(DI*8), R9
+	CMPQ R9, 72(SP)
+	JAE  leave
+	MOVQ (SI)(R9*8), R10
+	MOVQ 8(SI)(R9*8), R9
+	CMPQ R9, 64(SP)
+	JA   leave
+	CMPQ R10, R9
+	JA   leave
+	ADDQ R9, CX
+	SUBQ R10, CX
+	DECQ R8
+	JS   leave
+	CMPQ CX, R8
+	JG   leave
+	INCQ DI
+	JMP  look
+
+looked:
+	SUBQ    CX, R8
+	DECQ    R8
+	JS      leave
+	MOVQ    R8, budget+24(FP)
+	CMPQ    CX, 32(SP)
+	MOVQ    32(SP), AX
+	CMPQ    CX, AX
+	CMOVQGT AX, CX
+	ADDQ    40(SP), CX
+	CMPQ    CX, 80(SP)
+	JG      leave
+	MOVQ    24(SP), AX
+	MOVQ    s+0(FP), CX
+	MOVQ    256(CX), CX
+	MOVQ    s+0(FP), BX
+	MOVQ    280(BX), BX
+	MOVQ    $+2147483647, SI
+	MOVQ    $-1, DI
+	CMPQ    DX, 96(SP)
+	JGE     products
+
+entry:
+	MOVQ 8(SP), R8
+	MOVQ (R8)(DX*8), R8
+	MOVQ 16(SP), R9
+	MOVQ (R9)(R8*8), R10
+	MOVQ 8(R9)(R8*8), R8
+	SUBQ $0x00000004, R8
+	CMPQ R10, R8
+	JGT  rest
+
+some:
+	MOVQ    (AX)(R10*8), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	MOVQ    8(AX)(R10*8), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	MOVQ    16(AX)(R10*8), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	MOVQ    24(AX)(R10*8), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	ADDQ    $0x00000004, R10
+	CMPQ    R10, R8
+	JLE     some
+
+rest:
+	ADDQ $0x00000004, R8
+	CMPQ R10, R8
+	JGE  finish
+
+one:
+	MOVQ    (AX)(R10*8), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	INCQ    R10
+	CMPQ    R10, R8
+	JLT     one
+
+finish:
+	INCQ DX
+	CMPQ DX, 96(SP)
+	JLT  entry
+
+products:
+	MOVQ s+0(FP), AX
+	MOVQ 304(AX), AX
+	XORQ CX, CX
+	CMPQ SI, DI
+	JG   counted
+	MOVQ s+0(FP), DX
+	MOVQ 280(DX), DX
+	MOVQ s+0(FP), BX
+	MOVQ 256(BX), BX
+	MOVQ DI, R8
+	SUBQ SI, R8
+	CMPQ R8, $+40
+	JG   many
+
+few:
+	MOVQ SI, (AX)(CX*8)
+	CMPQ (BX)(SI*8), $+1
+	SBBQ $-1, CX
+	MOVB $+0, (DX)(SI*1)
+	INCQ SI
+	CMPQ SI, DI
+	JLE  few
+	JMP  words
+
+many:
+	ANDQ  $-64, SI
+	VPXOR Y0, Y0, Y0
+
+flags:
+	VMOVDQU   (DX)(SI*1), Y1
+	VMOVDQU   Y0, (DX)(SI*1)
+	VPMOVMSKB Y1, BX
+	VMOVDQU   32(DX)(SI*1), Y1
+	VMOVDQU   Y0, 32(DX)(SI*1)
+	VPMOVMSKB Y1, R8
+	SHLQ      $0x20, R8
+	ORQ       R8, BX
+	POPCNTQ   BX, R8
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, (AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 8(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 16(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 24(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 32(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 40(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 48(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 56(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	MOVQ      CX, R10
+
+flagmore:
+	TZCNTQ BX, R9
+	ADDQ   SI, R9
+	MOVQ   R9, 64(AX)(CX*8)
+	INCQ   CX
+	BLSRQ  BX, BX
+	JNE    flagmore
+	MOVQ   R10, CX
+
+flagdone:
+	ADDQ R8, CX
+	ADDQ $+64, SI
+	CMPQ SI, DI
+	JLE  flags
+
+words:
+	MOVQ 48(SP), DX
+	MOVQ 40(SP), BX
+	MOVQ s+0(FP), SI
+	MOVQ 256(SI), DI
+	XORQ SI, SI
+
+word:
+	MOVQ    (AX)(SI*8), R8
+	MOVQ    (DI)(R8*8), R9
+	MOVQ    $+0, (DI)(R8*8)
+	SHLQ    $0x06, R8
+	POPCNTQ R9, R10
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, (DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 8(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 16(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 24(DX)(BX*8)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 32(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 40(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 48(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 56(DX)(BX*8)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	MOVQ    BX, R12
+
+bitmore:
+	TZCNTQ R9, R11
+	ADDQ   R8, R11
+	MOVQ   R11, 64(DX)(BX*8)
+	INCQ   BX
+	BLSRQ  R9, R9
+	JNE    bitmore
+	MOVQ   R12, BX
+
+bitdone:
+	ADDQ R10, BX
+	INCQ SI
+	CMPQ SI, CX
+	JLT  word
+	MOVQ BX, 40(SP)
+
+counted:
+	MOVQ s+0(FP), AX
+	MOVQ 200(AX), AX
+	MOVQ 88(SP), CX
+	MOVQ 40(SP), DX
+	MOVQ DX, (AX)(CX*8)
+	INCQ 88(SP)
+	JMP  row
+
+leave:
+	MOVQ 88(SP), AX
+	SUBQ lo+8(FP), AX
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func spgemmProductF64I64(s *byte, lo int, rows int, budget int) int
 // Requires: AVX
 TEXT ·spgemmProductF64I64(SB), NOSPLIT, $128-40
@@ -7517,6 +8330,819 @@ rowend:
 	VZEROUPPER
 	RET
 
+// func productF64I32(s *byte, lo int, rows int, budget int) int
+// Requires: AVX, AVX2, BMI, CMOV, MMX+, POPCNT
+TEXT ·productF64I32(SB), NOSPLIT, $104-40
+	MOVQ s+0(FP), AX
+	MOVQ (AX), AX
+	MOVQ AX, (SP)
+	MOVQ s+0(FP), AX
+	MOVQ 24(AX), AX
+	MOVQ AX, 8(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 48(AX), AX
+	MOVQ AX, 16(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 72(AX), AX
+	MOVQ AX, 24(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 96(AX), AX
+	MOVQ AX, 32(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 224(AX), AX
+	MOVQ AX, 40(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 152(AX), AX
+	MOVQ AX, 48(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 32(AX), AX
+	MOVQ AX, 56(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 80(AX), AX
+	MOVQ AX, 64(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 56(AX), AX
+	MOVQ AX, 72(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 160(AX), AX
+	MOVQ AX, 80(SP)
+	DECQ 72(SP)
+	SUBQ $0x00000004, 80(SP)
+	MOVQ lo+8(FP), AX
+	MOVQ AX, 88(SP)
+	ADDQ AX, rows+16(FP)
+
+row:
+	MOVQ    88(SP), AX
+	CMPQ    AX, rows+16(FP)
+	JGE     leave
+	MOVQ    (SP), CX
+	MOVLQSX (CX)(AX*4), DX
+	MOVLQSX 4(CX)(AX*4), AX
+	CMPQ    AX, 56(SP)
+	JA      leave
+	CMPQ    DX, AX
+	JA      leave
+	MOVQ    AX, 96(SP)
+	XORQ    CX, CX
+	MOVQ    8(SP), BX
+	MOVQ    16(SP), SI
+	MOVQ    DX, DI
+	MOVQ    budget+24(FP), R8
+
+look:
+	CMPQ       DI, AX
+	JGE        looked
+	LEAQ       16(DI), R9
+	CMPQ       R9, 56(SP)
+	JGE        fetched
+	MOVQ       8(SP), R10
+	MOVLQSX    (R10)(R9*4), R9
+	CMPQ       R9, 72(SP)
+	JAE        fetched
+	MOVQ       16(SP), R10
+	MOVLQSX    (R10)(R9*4), R9
+	MOVQ       24(SP), R10
+	PREFETCHT0 (R10)(R9*4)
+	MOVQ       s+0(FP), R10
+	MOVQ       128(R10), R10
+	PREFETCHT0 (R10)(R9*8)
+	PREFETCHT0 64(R10)(R9*8)
+
+fetched:
+	MOVLQSX (BX)(DI*4), R9
+	CMPQ    R9, 72(SP)
+	JAE     leave
+	MOVLQSX (SI)(R9*4), R10
+	MOVLQSX 4(SI)(R9*4), R9
+	CMPQ    R9, 64(SP)
+	JA      leave
+	CMPQ    R10, R9
+	JA      leave
+	ADDQ    R9, CX
+	SUBQ    R10, CX
+	DECQ    R8
+	JS      leave
+	CMPQ    CX, R8
+	JG      leave
+	INCQ    DI
+	JMP     look
+
+looked:
+	SUBQ    CX, R8
+	DECQ    R8
+	JS      leave
+	MOVQ    R8, budget+24(FP)
+	CMPQ    CX, 32(SP)
+	MOVQ    32(SP), AX
+	CMPQ    CX, AX
+	CMOVQGT AX, CX
+	ADDQ    40(SP), CX
+	CMPQ    CX, 80(SP)
+	JG      leave
+	MOVQ    s+0(FP), AX
+	MOVQ    232(AX), AX
+	MOVQ    s+0(FP), CX
+	MOVQ    104(CX), CX
+	MOVQ    s+0(FP), BX
+	MOVQ    128(BX), BX
+	MOVQ    24(SP), SI
+	MOVQ    s+0(FP), DI
+	MOVQ    256(DI), DI
+	MOVQ    s+0(FP), R8
+	MOVQ    280(R8), R8
+	MOVQ    $+2147483647, R9
+	MOVQ    $-1, R10
+	CMPQ    DX, 96(SP)
+	JGE     products
+
+entry:
+	MOVQ    8(SP), R11
+	MOVLQSX (R11)(DX*4), R11
+	MOVQ    16(SP), R12
+	MOVLQSX (R12)(R11*4), R13
+	MOVLQSX 4(R12)(R11*4), R11
+	VMOVSD  (CX)(DX*8), X0
+	SUBQ    $0x00000004, R11
+	CMPQ    R13, R11
+	JGT     rest
+
+some:
+	MOVLQSX (SI)(R13*4), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSD  (BX)(R13*8), X0, X1
+	VADDSD  (AX)(R12*8), X1, X1
+	VMOVSD  X1, (AX)(R12*8)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	MOVLQSX 4(SI)(R13*4), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSD  8(BX)(R13*8), X0, X1
+	VADDSD  (AX)(R12*8), X1, X1
+	VMOVSD  X1, (AX)(R12*8)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	MOVLQSX 8(SI)(R13*4), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSD  16(BX)(R13*8), X0, X1
+	VADDSD  (AX)(R12*8), X1, X1
+	VMOVSD  X1, (AX)(R12*8)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	MOVLQSX 12(SI)(R13*4), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSD  24(BX)(R13*8), X0, X1
+	VADDSD  (AX)(R12*8), X1, X1
+	VMOVSD  X1, (AX)(R12*8)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	ADDQ    $0x00000004, R13
+	CMPQ    R13, R11
+	JLE     some
+
+rest:
+	ADDQ $0x00000004, R11
+	CMPQ R13, R11
+	JGE  finish
+
+one:
+	MOVLQSX (SI)(R13*4), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSD  (BX)(R13*8), X0, X1
+	VADDSD  (AX)(R12*8), X1, X1
+	VMOVSD  X1, (AX)(R12*8)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	INCQ    R13
+	CMPQ    R13, R11
+	JLT     one
+
+finish:
+	INCQ DX
+	CMPQ DX, 96(SP)
+	JLT  entry
+
+products:
+	MOVQ s+0(FP), AX
+	MOVQ 304(AX), AX
+	XORQ CX, CX
+	CMPQ R9, R10
+	JG   counted
+	MOVQ s+0(FP), DX
+	MOVQ 280(DX), DX
+	MOVQ s+0(FP), BX
+	MOVQ 256(BX), BX
+	MOVQ R10, SI
+	SUBQ R9, SI
+	CMPQ SI, $+40
+	JG   many
+
+few:
+	MOVQ R9, (AX)(CX*8)
+	CMPQ (BX)(R9*8), $+1
+	SBBQ $-1, CX
+	MOVB $+0, (DX)(R9*1)
+	INCQ R9
+	CMPQ R9, R10
+	JLE  few
+	JMP  words
+
+many:
+	ANDQ  $-64, R9
+	VPXOR Y0, Y0, Y0
+
+flags:
+	VMOVDQU   (DX)(R9*1), Y1
+	VMOVDQU   Y0, (DX)(R9*1)
+	VPMOVMSKB Y1, BX
+	VMOVDQU   32(DX)(R9*1), Y1
+	VMOVDQU   Y0, 32(DX)(R9*1)
+	VPMOVMSKB Y1, SI
+	SHLQ      $0x20, SI
+	ORQ       SI, BX
+	POPCNTQ   BX, SI
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, (AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 8(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 16(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 24(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 32(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 40(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 48(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 56(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	MOVQ      CX, R8
+
+flagmore:
+	TZCNTQ BX, DI
+	ADDQ   R9, DI
+	MOVQ   DI, 64(AX)(CX*8)
+	INCQ   CX
+	BLSRQ  BX, BX
+	JNE    flagmore
+	MOVQ   R8, CX
+
+flagdone:
+	ADDQ SI, CX
+	ADDQ $+64, R9
+	CMPQ R9, R10
+	JLE  flags
+
+words:
+	MOVQ 48(SP), DX
+	MOVQ 40(SP), BX
+	MOVQ s+0(FP), SI
+	MOVQ 256(SI), DI
+	XORQ SI, SI
+
+word:
+	MOVQ    (AX)(SI*8), R8
+	MOVQ    (DI)(R8*8), R9
+	MOVQ    $+0, (DI)(R8*8)
+	SHLQ    $0x06, R8
+	POPCNTQ R9, R10
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, (DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 4(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 8(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 12(DX)(BX*4)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 16(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 20(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 24(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 28(DX)(BX*4)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	MOVQ    BX, R12
+
+bitmore:
+	TZCNTQ R9, R11
+	ADDQ   R8, R11
+	MOVL   R11, 32(DX)(BX*4)
+	INCQ   BX
+	BLSRQ  R9, R9
+	JNE    bitmore
+	MOVQ   R12, BX
+
+bitdone:
+	ADDQ   R10, BX
+	INCQ   SI
+	CMPQ   SI, CX
+	JLT    word
+	MOVQ   s+0(FP), AX
+	MOVQ   176(AX), AX
+	MOVQ   s+0(FP), CX
+	MOVQ   232(CX), SI
+	VXORPD X0, X0, X0
+	MOVQ   40(SP), CX
+
+value:
+	MOVLQSX (DX)(CX*4), DI
+	VMOVSD  (SI)(DI*8), X1
+	VMOVSD  X0, (SI)(DI*8)
+	VMOVSD  X1, (AX)(CX*8)
+	INCQ    CX
+	CMPQ    CX, BX
+	JLT     value
+	MOVQ    BX, 40(SP)
+
+counted:
+	MOVQ s+0(FP), AX
+	MOVQ 200(AX), AX
+	MOVQ 88(SP), CX
+	MOVQ 40(SP), DX
+	MOVL DX, (AX)(CX*4)
+	INCQ 88(SP)
+	JMP  row
+
+leave:
+	MOVQ 88(SP), AX
+	SUBQ lo+8(FP), AX
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func productColumnsF64I32(s *byte, lo int, rows int, budget int) int
+// Requires: AVX, AVX2, BMI, CMOV, MMX+, POPCNT
+TEXT ·productColumnsF64I32(SB), NOSPLIT, $104-40
+	MOVQ s+0(FP), AX
+	MOVQ (AX), AX
+	MOVQ AX, (SP)
+	MOVQ s+0(FP), AX
+	MOVQ 24(AX), AX
+	MOVQ AX, 8(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 48(AX), AX
+	MOVQ AX, 16(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 72(AX), AX
+	MOVQ AX, 24(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 96(AX), AX
+	MOVQ AX, 32(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 224(AX), AX
+	MOVQ AX, 40(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 152(AX), AX
+	MOVQ AX, 48(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 32(AX), AX
+	MOVQ AX, 56(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 80(AX), AX
+	MOVQ AX, 64(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 56(AX), AX
+	MOVQ AX, 72(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 160(AX), AX
+	MOVQ AX, 80(SP)
+	DECQ 72(SP)
+	SUBQ $0x00000004, 80(SP)
+	MOVQ lo+8(FP), AX
+	MOVQ AX, 88(SP)
+	ADDQ AX, rows+16(FP)
+
+row:
+	MOVQ    88(SP), AX
+	CMPQ    AX, rows+16(FP)
+	JGE     leave
+	MOVQ    (SP), CX
+	MOVLQSX (CX)(AX*4), DX
+	MOVLQSX 4(CX)(AX*4), AX
+	CMPQ    AX, 56(SP)
+	JA      leave
+	CMPQ    DX, AX
+	JA      leave
+	MOVQ    AX, 96(SP)
+	XORQ    CX, CX
+	MOVQ    8(SP), BX
+	MOVQ    16(SP), SI
+	MOVQ    DX, DI
+	MOVQ    budget+24(FP), R8
+
+look:
+	CMPQ       DI, AX
+	JGE        looked
+	LEAQ       16(DI), R9
+	CMPQ       R9, 56(SP)
+	JGE        fetched
+	MOVQ       8(SP), R10
+	MOVLQSX    (R10)(R9*4), R9
+	CMPQ       R9, 72(SP)
+	JAE        fetched
+	MOVQ       16(SP), R10
+	MOVLQSX    (R10)(R9*4), R9
+	MOVQ       24(SP), R10
+	PREFETCHT0 (R10)(R9*4)
+
+fetched:
+	MOVLQSX (BX)(DI*4), R9
+	CMPQ    R9, 72(SP)
+	JAE     leave
+	MOVLQSX (SI)(R9*4), R10
+	MOVLQSX 4(SI)(R9*4), R9
+	CMPQ    R9, 64(SP)
+	JA      leave
+	CMPQ    R10, R9
+	JA      leave
+	ADDQ    R9, CX
+	SUBQ    R10, CX
+	DECQ    R8
+	JS      leave
+	CMPQ    CX, R8
+	JG      leave
+	INCQ    DI
+	JMP     look
+
+looked:
+	SUBQ    CX, R8
+	DECQ    R8
+	JS      leave
+	MOVQ    R8, budget+24(FP)
+	CMPQ    CX, 32(SP)
+	MOVQ    32(SP), AX
+	CMPQ    CX, AX
+	CMOVQGT AX, CX
+	ADDQ    40(SP), CX
+	CMPQ    CX, 80(SP)
+	JG      leave
+	MOVQ    24(SP), AX
+	MOVQ    s+0(FP), CX
+	MOVQ    256(CX), CX
+	MOVQ    s+0(FP), BX
+	MOVQ    280(BX), BX
+	MOVQ    $+2147483647, SI
+	MOVQ    $-1, DI
+	CMPQ    DX, 96(SP)
+	JGE     products
+
+entry:
+	MOVQ    8(SP), R8
+	MOVLQSX (R8)(DX*4), R8
+	MOVQ    16(SP), R9
+	MOVLQSX (R9)(R8*4), R10
+	MOVLQSX 4(R9)(R8*4), R8
+	SUBQ    $0x00000004, R8
+	CMPQ    R10, R8
+	JGT     rest
+
+some:
+	MOVLQSX (AX)(R10*4), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	MOVLQSX 4(AX)(R10*4), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	MOVLQSX 8(AX)(R10*4), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	MOVLQSX 12(AX)(R10*4), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	ADDQ    $0x00000004, R10
+	CMPQ    R10, R8
+	JLE     some
+
+rest:
+	ADDQ $0x00000004, R8
+	CMPQ R10, R8
+	JGE  finish
+
+one:
+	MOVLQSX (AX)(R10*4), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	INCQ    R10
+	CMPQ    R10, R8
+	JLT     one
+
+finish:
+	INCQ DX
+	CMPQ DX, 96(SP)
+	JLT  entry
+
+products:
+	MOVQ s+0(FP), AX
+	MOVQ 304(AX), AX
+	XORQ CX, CX
+	CMPQ SI, DI
+	JG   counted
+	MOVQ s+0(FP), DX
+	MOVQ 280(DX), DX
+	MOVQ s+0(FP), BX
+	MOVQ 256(BX), BX
+	MOVQ DI, R8
+	SUBQ SI, R8
+	CMPQ R8, $+40
+	JG   many
+
+few:
+	MOVQ SI, (AX)(CX*8)
+	CMPQ (BX)(SI*8), $+1
+	SBBQ $-1, CX
+	MOVB $+0, (DX)(SI*1)
+	INCQ SI
+	CMPQ SI, DI
+	JLE  few
+	JMP  words
+
+many:
+	ANDQ  $-64, SI
+	VPXOR Y0, Y0, Y0
+
+flags:
+	VMOVDQU   (DX)(SI*1), Y1
+	VMOVDQU   Y0, (DX)(SI*1)
+	VPMOVMSKB Y1, BX
+	VMOVDQU   32(DX)(SI*1), Y1
+	VMOVDQU   Y0, 32(DX)(SI*1)
+	VPMOVMSKB Y1, R8
+	SHLQ      $0x20, R8
+	ORQ       R8, BX
+	POPCNTQ   BX, R8
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, (AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 8(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 16(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 24(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 32(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 40(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 48(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 56(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	MOVQ      CX, R10
+
+flagmore:
+	TZCNTQ BX, R9
+	ADDQ   SI, R9
+	MOVQ   R9, 64(AX)(CX*8)
+	INCQ   CX
+	BLSRQ  BX, BX
+	JNE    flagmore
+	MOVQ   R10, CX
+
+flagdone:
+	ADDQ R8, CX
+	ADDQ $+64, SI
+	CMPQ SI, DI
+	JLE  flags
+
+words:
+	MOVQ 48(SP), DX
+	MOVQ 40(SP), BX
+	MOVQ s+0(FP), SI
+	MOVQ 256(SI), DI
+	XORQ SI, SI
+
+word:
+	MOVQ    (AX)(SI*8), R8
+	MOVQ    (DI)(R8*8), R9
+	MOVQ    $+0, (DI)(R8*8)
+	SHLQ    $0x06, R8
+	POPCNTQ R9, R10
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, (DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 4(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 8(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 12(DX)(BX*4)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 16(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 20(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 24(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 28(DX)(BX*4)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	MOVQ    BX, R12
+
+bitmore:
+	TZCNTQ R9, R11
+	ADDQ   R8, R11
+	MOVL   R11, 32(DX)(BX*4)
+	INCQ   BX
+	BLSRQ  R9, R9
+	JNE    bitmore
+	MOVQ   R12, BX
+
+bitdone:
+	ADDQ R10, BX
+	INCQ SI
+	CMPQ SI, CX
+	JLT  word
+	MOVQ BX, 40(SP)
+
+counted:
+	MOVQ s+0(FP), AX
+	MOVQ 200(AX), AX
+	MOVQ 88(SP), CX
+	MOVQ 40(SP), DX
+	MOVL DX, (AX)(CX*4)
+	INCQ 88(SP)
+	JMP  row
+
+leave:
+	MOVQ 88(SP), AX
+	SUBQ lo+8(FP), AX
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func spgemmProductF64I32(s *byte, lo int, rows int, budget int) int
 // Requires: AVX
 TEXT ·spgemmProductF64I32(SB), NOSPLIT, $128-40
@@ -11888,6 +13514,819 @@ rowend:
 	VZEROUPPER
 	RET
 
+// func productF32I64(s *byte, lo int, rows int, budget int) int
+// Requires: AVX, AVX2, BMI, CMOV, MMX+, POPCNT
+TEXT ·productF32I64(SB), NOSPLIT, $104-40
+	MOVQ s+0(FP), AX
+	MOVQ (AX), AX
+	MOVQ AX, (SP)
+	MOVQ s+0(FP), AX
+	MOVQ 24(AX), AX
+	MOVQ AX, 8(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 48(AX), AX
+	MOVQ AX, 16(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 72(AX), AX
+	MOVQ AX, 24(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 96(AX), AX
+	MOVQ AX, 32(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 224(AX), AX
+	MOVQ AX, 40(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 152(AX), AX
+	MOVQ AX, 48(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 32(AX), AX
+	MOVQ AX, 56(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 80(AX), AX
+	MOVQ AX, 64(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 56(AX), AX
+	MOVQ AX, 72(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 160(AX), AX
+	MOVQ AX, 80(SP)
+	DECQ 72(SP)
+	SUBQ $0x00000004, 80(SP)
+	MOVQ lo+8(FP), AX
+	MOVQ AX, 88(SP)
+	ADDQ AX, rows+16(FP)
+
+row:
+	MOVQ 88(SP), AX
+	CMPQ AX, rows+16(FP)
+	JGE  leave
+	MOVQ (SP), CX
+	MOVQ (CX)(AX*8), DX
+	MOVQ 8(CX)(AX*8), AX
+	CMPQ AX, 56(SP)
+	JA   leave
+	CMPQ DX, AX
+	JA   leave
+	MOVQ AX, 96(SP)
+	XORQ CX, CX
+	MOVQ 8(SP), BX
+	MOVQ 16(SP), SI
+	MOVQ DX, DI
+	MOVQ budget+24(FP), R8
+
+look:
+	CMPQ       DI, AX
+	JGE        looked
+	LEAQ       16(DI), R9
+	CMPQ       R9, 56(SP)
+	JGE        fetched
+	MOVQ       8(SP), R10
+	MOVQ       (R10)(R9*8), R9
+	CMPQ       R9, 72(SP)
+	JAE        fetched
+	MOVQ       16(SP), R10
+	MOVQ       (R10)(R9*8), R9
+	MOVQ       24(SP), R10
+	PREFETCHT0 (R10)(R9*8)
+	MOVQ       s+0(FP), R10
+	MOVQ       128(R10), R10
+	PREFETCHT0 (R10)(R9*4)
+	PREFETCHT0 64(R10)(R9*4)
+
+fetched:
+	MOVQ (BX)(DI*8), R9
+	CMPQ R9, 72(SP)
+	JAE  leave
+	MOVQ (SI)(R9*8), R10
+	MOVQ 8(SI)(R9*8), R9
+	CMPQ R9, 64(SP)
+	JA   leave
+	CMPQ R10, R9
+	JA   leave
+	ADDQ R9, CX
+	SUBQ R10, CX
+	DECQ R8
+	JS   leave
+	CMPQ CX, R8
+	JG   leave
+	INCQ DI
+	JMP  look
+
+looked:
+	SUBQ    CX, R8
+	DECQ    R8
+	JS      leave
+	MOVQ    R8, budget+24(FP)
+	CMPQ    CX, 32(SP)
+	MOVQ    32(SP), AX
+	CMPQ    CX, AX
+	CMOVQGT AX, CX
+	ADDQ    40(SP), CX
+	CMPQ    CX, 80(SP)
+	JG      leave
+	MOVQ    s+0(FP), AX
+	MOVQ    232(AX), AX
+	MOVQ    s+0(FP), CX
+	MOVQ    104(CX), CX
+	MOVQ    s+0(FP), BX
+	MOVQ    128(BX), BX
+	MOVQ    24(SP), SI
+	MOVQ    s+0(FP), DI
+	MOVQ    256(DI), DI
+	MOVQ    s+0(FP), R8
+	MOVQ    280(R8), R8
+	MOVQ    $+2147483647, R9
+	MOVQ    $-1, R10
+	CMPQ    DX, 96(SP)
+	JGE     products
+
+entry:
+	MOVQ   8(SP), R11
+	MOVQ   (R11)(DX*8), R11
+	MOVQ   16(SP), R12
+	MOVQ   (R12)(R11*8), R13
+	MOVQ   8(R12)(R11*8), R11
+	VMOVSS (CX)(DX*4), X0
+	SUBQ   $0x00000004, R11
+	CMPQ   R13, R11
+	JGT    rest
+
+some:
+	MOVQ    (SI)(R13*8), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSS  (BX)(R13*4), X0, X1
+	VADDSS  (AX)(R12*4), X1, X1
+	VMOVSS  X1, (AX)(R12*4)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	MOVQ    8(SI)(R13*8), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSS  4(BX)(R13*4), X0, X1
+	VADDSS  (AX)(R12*4), X1, X1
+	VMOVSS  X1, (AX)(R12*4)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	MOVQ    16(SI)(R13*8), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSS  8(BX)(R13*4), X0, X1
+	VADDSS  (AX)(R12*4), X1, X1
+	VMOVSS  X1, (AX)(R12*4)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	MOVQ    24(SI)(R13*8), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSS  12(BX)(R13*4), X0, X1
+	VADDSS  (AX)(R12*4), X1, X1
+	VMOVSS  X1, (AX)(R12*4)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	ADDQ    $0x00000004, R13
+	CMPQ    R13, R11
+	JLE     some
+
+rest:
+	ADDQ $0x00000004, R11
+	CMPQ R13, R11
+	JGE  finish
+
+one:
+	MOVQ    (SI)(R13*8), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSS  (BX)(R13*4), X0, X1
+	VADDSS  (AX)(R12*4), X1, X1
+	VMOVSS  X1, (AX)(R12*4)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	INCQ    R13
+	CMPQ    R13, R11
+	JLT     one
+
+finish:
+	INCQ DX
+	CMPQ DX, 96(SP)
+	JLT  entry
+
+products:
+	MOVQ s+0(FP), AX
+	MOVQ 304(AX), AX
+	XORQ CX, CX
+	CMPQ R9, R10
+	JG   counted
+	MOVQ s+0(FP), DX
+	MOVQ 280(DX), DX
+	MOVQ s+0(FP), BX
+	MOVQ 256(BX), BX
+	MOVQ R10, SI
+	SUBQ R9, SI
+	CMPQ SI, $+40
+	JG   many
+
+few:
+	MOVQ R9, (AX)(CX*8)
+	CMPQ (BX)(R9*8), $+1
+	SBBQ $-1, CX
+	MOVB $+0, (DX)(R9*1)
+	INCQ R9
+	CMPQ R9, R10
+	JLE  few
+	JMP  words
+
+many:
+	ANDQ  $-64, R9
+	VPXOR Y0, Y0, Y0
+
+flags:
+	VMOVDQU   (DX)(R9*1), Y1
+	VMOVDQU   Y0, (DX)(R9*1)
+	VPMOVMSKB Y1, BX
+	VMOVDQU   32(DX)(R9*1), Y1
+	VMOVDQU   Y0, 32(DX)(R9*1)
+	VPMOVMSKB Y1, SI
+	SHLQ      $0x20, SI
+	ORQ       SI, BX
+	POPCNTQ   BX, SI
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, (AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 8(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 16(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 24(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 32(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 40(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 48(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 56(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	MOVQ      CX, R8
+
+flagmore:
+	TZCNTQ BX, DI
+	ADDQ   R9, DI
+	MOVQ   DI, 64(AX)(CX*8)
+	INCQ   CX
+	BLSRQ  BX, BX
+	JNE    flagmore
+	MOVQ   R8, CX
+
+flagdone:
+	ADDQ SI, CX
+	ADDQ $+64, R9
+	CMPQ R9, R10
+	JLE  flags
+
+words:
+	MOVQ 48(SP), DX
+	MOVQ 40(SP), BX
+	MOVQ s+0(FP), SI
+	MOVQ 256(SI), DI
+	XORQ SI, SI
+
+word:
+	MOVQ    (AX)(SI*8), R8
+	MOVQ    (DI)(R8*8), R9
+	MOVQ    $+0, (DI)(R8*8)
+	SHLQ    $0x06, R8
+	POPCNTQ R9, R10
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, (DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 8(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 16(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 24(DX)(BX*8)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 32(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 40(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 48(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 56(DX)(BX*8)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	MOVQ    BX, R12
+
+bitmore:
+	TZCNTQ R9, R11
+	ADDQ   R8, R11
+	MOVQ   R11, 64(DX)(BX*8)
+	INCQ   BX
+	BLSRQ  R9, R9
+	JNE    bitmore
+	MOVQ   R12, BX
+
+bitdone:
+	ADDQ   R10, BX
+	INCQ   SI
+	CMPQ   SI, CX
+	JLT    word
+	MOVQ   s+0(FP), AX
+	MOVQ   176(AX), AX
+	MOVQ   s+0(FP), CX
+	MOVQ   232(CX), SI
+	VXORPD X0, X0, X0
+	MOVQ   40(SP), CX
+
+value:
+	MOVQ   (DX)(CX*8), DI
+	VMOVSS (SI)(DI*4), X1
+	VMOVSS X0, (SI)(DI*4)
+	VMOVSS X1, (AX)(CX*4)
+	INCQ   CX
+	CMPQ   CX, BX
+	JLT    value
+	MOVQ   BX, 40(SP)
+
+counted:
+	MOVQ s+0(FP), AX
+	MOVQ 200(AX), AX
+	MOVQ 88(SP), CX
+	MOVQ 40(SP), DX
+	MOVQ DX, (AX)(CX*8)
+	INCQ 88(SP)
+	JMP  row
+
+leave:
+	MOVQ 88(SP), AX
+	SUBQ lo+8(FP), AX
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func productColumnsF32I64(s *byte, lo int, rows int, budget int) int
+// Requires: AVX, AVX2, BMI, CMOV, MMX+, POPCNT
+TEXT ·productColumnsF32I64(SB), NOSPLIT, $104-40
+	MOVQ s+0(FP), AX
+	MOVQ (AX), AX
+	MOVQ AX, (SP)
+	MOVQ s+0(FP), AX
+	MOVQ 24(AX), AX
+	MOVQ AX, 8(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 48(AX), AX
+	MOVQ AX, 16(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 72(AX), AX
+	MOVQ AX, 24(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 96(AX), AX
+	MOVQ AX, 32(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 224(AX), AX
+	MOVQ AX, 40(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 152(AX), AX
+	MOVQ AX, 48(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 32(AX), AX
+	MOVQ AX, 56(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 80(AX), AX
+	MOVQ AX, 64(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 56(AX), AX
+	MOVQ AX, 72(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 160(AX), AX
+	MOVQ AX, 80(SP)
+	DECQ 72(SP)
+	SUBQ $0x00000004, 80(SP)
+	MOVQ lo+8(FP), AX
+	MOVQ AX, 88(SP)
+	ADDQ AX, rows+16(FP)
+
+row:
+	MOVQ 88(SP), AX
+	CMPQ AX, rows+16(FP)
+	JGE  leave
+	MOVQ (SP), CX
+	MOVQ (CX)(AX*8), DX
+	MOVQ 8(CX)(AX*8), AX
+	CMPQ AX, 56(SP)
+	JA   leave
+	CMPQ DX, AX
+	JA   leave
+	MOVQ AX, 96(SP)
+	XORQ CX, CX
+	MOVQ 8(SP), BX
+	MOVQ 16(SP), SI
+	MOVQ DX, DI
+	MOVQ budget+24(FP), R8
+
+look:
+	CMPQ       DI, AX
+	JGE        looked
+	LEAQ       16(DI), R9
+	CMPQ       R9, 56(SP)
+	JGE        fetched
+	MOVQ       8(SP), R10
+	MOVQ       (R10)(R9*8), R9
+	CMPQ       R9, 72(SP)
+	JAE        fetched
+	MOVQ       16(SP), R10
+	MOVQ       (R10)(R9*8), R9
+	MOVQ       24(SP), R10
+	PREFETCHT0 (R10)(R9*8)
+
+fetched:
+	MOVQ (BX)(DI*8), R9
+	CMPQ R9, 72(SP)
+	JAE  leave
+	MOVQ (SI)(R9*8), R10
+	MOVQ 8(SI)(R9*8), R9
+	CMPQ R9, 64(SP)
+	JA   leave
+	CMPQ R10, R9
+	JA   leave
+	ADDQ R9, CX
+	SUBQ R10, CX
+	DECQ R8
+	JS   leave
+	CMPQ CX, R8
+	JG   leave
+	INCQ DI
+	JMP  look
+
+looked:
+	SUBQ    CX, R8
+	DECQ    R8
+	JS      leave
+	MOVQ    R8, budget+24(FP)
+	CMPQ    CX, 32(SP)
+	MOVQ    32(SP), AX
+	CMPQ    CX, AX
+	CMOVQGT AX, CX
+	ADDQ    40(SP), CX
+	CMPQ    CX, 80(SP)
+	JG      leave
+	MOVQ    24(SP), AX
+	MOVQ    s+0(FP), CX
+	MOVQ    256(CX), CX
+	MOVQ    s+0(FP), BX
+	MOVQ    280(BX), BX
+	MOVQ    $+2147483647, SI
+	MOVQ    $-1, DI
+	CMPQ    DX, 96(SP)
+	JGE     products
+
+entry:
+	MOVQ 8(SP), R8
+	MOVQ (R8)(DX*8), R8
+	MOVQ 16(SP), R9
+	MOVQ (R9)(R8*8), R10
+	MOVQ 8(R9)(R8*8), R8
+	SUBQ $0x00000004, R8
+	CMPQ R10, R8
+	JGT  rest
+
+some:
+	MOVQ    (AX)(R10*8), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	MOVQ    8(AX)(R10*8), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	MOVQ    16(AX)(R10*8), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	MOVQ    24(AX)(R10*8), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	ADDQ    $0x00000004, R10
+	CMPQ    R10, R8
+	JLE     some
+
+rest:
+	ADDQ $0x00000004, R8
+	CMPQ R10, R8
+	JGE  finish
+
+one:
+	MOVQ    (AX)(R10*8), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	INCQ    R10
+	CMPQ    R10, R8
+	JLT     one
+
+finish:
+	INCQ DX
+	CMPQ DX, 96(SP)
+	JLT  entry
+
+products:
+	MOVQ s+0(FP), AX
+	MOVQ 304(AX), AX
+	XORQ CX, CX
+	CMPQ SI, DI
+	JG   counted
+	MOVQ s+0(FP), DX
+	MOVQ 280(DX), DX
+	MOVQ s+0(FP), BX
+	MOVQ 256(BX), BX
+	MOVQ DI, R8
+	SUBQ SI, R8
+	CMPQ R8, $+40
+	JG   many
+
+few:
+	MOVQ SI, (AX)(CX*8)
+	CMPQ (BX)(SI*8), $+1
+	SBBQ $-1, CX
+	MOVB $+0, (DX)(SI*1)
+	INCQ SI
+	CMPQ SI, DI
+	JLE  few
+	JMP  words
+
+many:
+	ANDQ  $-64, SI
+	VPXOR Y0, Y0, Y0
+
+flags:
+	VMOVDQU   (DX)(SI*1), Y1
+	VMOVDQU   Y0, (DX)(SI*1)
+	VPMOVMSKB Y1, BX
+	VMOVDQU   32(DX)(SI*1), Y1
+	VMOVDQU   Y0, 32(DX)(SI*1)
+	VPMOVMSKB Y1, R8
+	SHLQ      $0x20, R8
+	ORQ       R8, BX
+	POPCNTQ   BX, R8
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, (AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 8(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 16(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 24(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 32(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 40(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 48(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 56(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	MOVQ      CX, R10
+
+flagmore:
+	TZCNTQ BX, R9
+	ADDQ   SI, R9
+	MOVQ   R9, 64(AX)(CX*8)
+	INCQ   CX
+	BLSRQ  BX, BX
+	JNE    flagmore
+	MOVQ   R10, CX
+
+flagdone:
+	ADDQ R8, CX
+	ADDQ $+64, SI
+	CMPQ SI, DI
+	JLE  flags
+
+words:
+	MOVQ 48(SP), DX
+	MOVQ 40(SP), BX
+	MOVQ s+0(FP), SI
+	MOVQ 256(SI), DI
+	XORQ SI, SI
+
+word:
+	MOVQ    (AX)(SI*8), R8
+	MOVQ    (DI)(R8*8), R9
+	MOVQ    $+0, (DI)(R8*8)
+	SHLQ    $0x06, R8
+	POPCNTQ R9, R10
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, (DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 8(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 16(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 24(DX)(BX*8)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 32(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 40(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 48(DX)(BX*8)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVQ    R11, 56(DX)(BX*8)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	MOVQ    BX, R12
+
+bitmore:
+	TZCNTQ R9, R11
+	ADDQ   R8, R11
+	MOVQ   R11, 64(DX)(BX*8)
+	INCQ   BX
+	BLSRQ  R9, R9
+	JNE    bitmore
+	MOVQ   R12, BX
+
+bitdone:
+	ADDQ R10, BX
+	INCQ SI
+	CMPQ SI, CX
+	JLT  word
+	MOVQ BX, 40(SP)
+
+counted:
+	MOVQ s+0(FP), AX
+	MOVQ 200(AX), AX
+	MOVQ 88(SP), CX
+	MOVQ 40(SP), DX
+	MOVQ DX, (AX)(CX*8)
+	INCQ 88(SP)
+	JMP  row
+
+leave:
+	MOVQ 88(SP), AX
+	SUBQ lo+8(FP), AX
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
 // func spgemmProductF32I64(s *byte, lo int, rows int, budget int) int
 // Requires: AVX
 TEXT ·spgemmProductF32I64(SB), NOSPLIT, $128-40
@@ -16250,6 +18689,819 @@ rowend:
 	ADDQ      $0x00000004, 8(SP)
 	DECQ      rows+8(FP)
 	JNE       row
+	VZEROUPPER
+	RET
+
+// func productF32I32(s *byte, lo int, rows int, budget int) int
+// Requires: AVX, AVX2, BMI, CMOV, MMX+, POPCNT
+TEXT ·productF32I32(SB), NOSPLIT, $104-40
+	MOVQ s+0(FP), AX
+	MOVQ (AX), AX
+	MOVQ AX, (SP)
+	MOVQ s+0(FP), AX
+	MOVQ 24(AX), AX
+	MOVQ AX, 8(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 48(AX), AX
+	MOVQ AX, 16(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 72(AX), AX
+	MOVQ AX, 24(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 96(AX), AX
+	MOVQ AX, 32(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 224(AX), AX
+	MOVQ AX, 40(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 152(AX), AX
+	MOVQ AX, 48(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 32(AX), AX
+	MOVQ AX, 56(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 80(AX), AX
+	MOVQ AX, 64(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 56(AX), AX
+	MOVQ AX, 72(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 160(AX), AX
+	MOVQ AX, 80(SP)
+	DECQ 72(SP)
+	SUBQ $0x00000004, 80(SP)
+	MOVQ lo+8(FP), AX
+	MOVQ AX, 88(SP)
+	ADDQ AX, rows+16(FP)
+
+row:
+	MOVQ    88(SP), AX
+	CMPQ    AX, rows+16(FP)
+	JGE     leave
+	MOVQ    (SP), CX
+	MOVLQSX (CX)(AX*4), DX
+	MOVLQSX 4(CX)(AX*4), AX
+	CMPQ    AX, 56(SP)
+	JA      leave
+	CMPQ    DX, AX
+	JA      leave
+	MOVQ    AX, 96(SP)
+	XORQ    CX, CX
+	MOVQ    8(SP), BX
+	MOVQ    16(SP), SI
+	MOVQ    DX, DI
+	MOVQ    budget+24(FP), R8
+
+look:
+	CMPQ       DI, AX
+	JGE        looked
+	LEAQ       16(DI), R9
+	CMPQ       R9, 56(SP)
+	JGE        fetched
+	MOVQ       8(SP), R10
+	MOVLQSX    (R10)(R9*4), R9
+	CMPQ       R9, 72(SP)
+	JAE        fetched
+	MOVQ       16(SP), R10
+	MOVLQSX    (R10)(R9*4), R9
+	MOVQ       24(SP), R10
+	PREFETCHT0 (R10)(R9*4)
+	MOVQ       s+0(FP), R10
+	MOVQ       128(R10), R10
+	PREFETCHT0 (R10)(R9*4)
+	PREFETCHT0 64(R10)(R9*4)
+
+fetched:
+	MOVLQSX (BX)(DI*4), R9
+	CMPQ    R9, 72(SP)
+	JAE     leave
+	MOVLQSX (SI)(R9*4), R10
+	MOVLQSX 4(SI)(R9*4), R9
+	CMPQ    R9, 64(SP)
+	JA      leave
+	CMPQ    R10, R9
+	JA      leave
+	ADDQ    R9, CX
+	SUBQ    R10, CX
+	DECQ    R8
+	JS      leave
+	CMPQ    CX, R8
+	JG      leave
+	INCQ    DI
+	JMP     look
+
+looked:
+	SUBQ    CX, R8
+	DECQ    R8
+	JS      leave
+	MOVQ    R8, budget+24(FP)
+	CMPQ    CX, 32(SP)
+	MOVQ    32(SP), AX
+	CMPQ    CX, AX
+	CMOVQGT AX, CX
+	ADDQ    40(SP), CX
+	CMPQ    CX, 80(SP)
+	JG      leave
+	MOVQ    s+0(FP), AX
+	MOVQ    232(AX), AX
+	MOVQ    s+0(FP), CX
+	MOVQ    104(CX), CX
+	MOVQ    s+0(FP), BX
+	MOVQ    128(BX), BX
+	MOVQ    24(SP), SI
+	MOVQ    s+0(FP), DI
+	MOVQ    256(DI), DI
+	MOVQ    s+0(FP), R8
+	MOVQ    280(R8), R8
+	MOVQ    $+2147483647, R9
+	MOVQ    $-1, R10
+	CMPQ    DX, 96(SP)
+	JGE     products
+
+entry:
+	MOVQ    8(SP), R11
+	MOVLQSX (R11)(DX*4), R11
+	MOVQ    16(SP), R12
+	MOVLQSX (R12)(R11*4), R13
+	MOVLQSX 4(R12)(R11*4), R11
+	VMOVSS  (CX)(DX*4), X0
+	SUBQ    $0x00000004, R11
+	CMPQ    R13, R11
+	JGT     rest
+
+some:
+	MOVLQSX (SI)(R13*4), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSS  (BX)(R13*4), X0, X1
+	VADDSS  (AX)(R12*4), X1, X1
+	VMOVSS  X1, (AX)(R12*4)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	MOVLQSX 4(SI)(R13*4), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSS  4(BX)(R13*4), X0, X1
+	VADDSS  (AX)(R12*4), X1, X1
+	VMOVSS  X1, (AX)(R12*4)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	MOVLQSX 8(SI)(R13*4), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSS  8(BX)(R13*4), X0, X1
+	VADDSS  (AX)(R12*4), X1, X1
+	VMOVSS  X1, (AX)(R12*4)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	MOVLQSX 12(SI)(R13*4), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSS  12(BX)(R13*4), X0, X1
+	VADDSS  (AX)(R12*4), X1, X1
+	VMOVSS  X1, (AX)(R12*4)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	ADDQ    $0x00000004, R13
+	CMPQ    R13, R11
+	JLE     some
+
+rest:
+	ADDQ $0x00000004, R11
+	CMPQ R13, R11
+	JGE  finish
+
+one:
+	MOVLQSX (SI)(R13*4), R12
+	CMPQ    R12, 32(SP)
+	JAE     leave
+	VMULSS  (BX)(R13*4), X0, X1
+	VADDSS  (AX)(R12*4), X1, X1
+	VMOVSS  X1, (AX)(R12*4)
+	MOVQ    R12, R14
+	SHRQ    $0x06, R14
+	MOVQ    (DI)(R14*8), R15
+	BTSQ    R12, R15
+	MOVQ    R15, (DI)(R14*8)
+	MOVB    $0xff, (R8)(R14*1)
+	CMPQ    R14, R9
+	CMOVQLT R14, R9
+	CMPQ    R14, R10
+	CMOVQGT R14, R10
+	INCQ    R13
+	CMPQ    R13, R11
+	JLT     one
+
+finish:
+	INCQ DX
+	CMPQ DX, 96(SP)
+	JLT  entry
+
+products:
+	MOVQ s+0(FP), AX
+	MOVQ 304(AX), AX
+	XORQ CX, CX
+	CMPQ R9, R10
+	JG   counted
+	MOVQ s+0(FP), DX
+	MOVQ 280(DX), DX
+	MOVQ s+0(FP), BX
+	MOVQ 256(BX), BX
+	MOVQ R10, SI
+	SUBQ R9, SI
+	CMPQ SI, $+40
+	JG   many
+
+few:
+	MOVQ R9, (AX)(CX*8)
+	CMPQ (BX)(R9*8), $+1
+	SBBQ $-1, CX
+	MOVB $+0, (DX)(R9*1)
+	INCQ R9
+	CMPQ R9, R10
+	JLE  few
+	JMP  words
+
+many:
+	ANDQ  $-64, R9
+	VPXOR Y0, Y0, Y0
+
+flags:
+	VMOVDQU   (DX)(R9*1), Y1
+	VMOVDQU   Y0, (DX)(R9*1)
+	VPMOVMSKB Y1, BX
+	VMOVDQU   32(DX)(R9*1), Y1
+	VMOVDQU   Y0, 32(DX)(R9*1)
+	VPMOVMSKB Y1, SI
+	SHLQ      $0x20, SI
+	ORQ       SI, BX
+	POPCNTQ   BX, SI
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, (AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 8(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 16(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 24(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 32(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 40(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 48(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, DI
+	ADDQ      R9, DI
+	MOVQ      DI, 56(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	MOVQ      CX, R8
+
+flagmore:
+	TZCNTQ BX, DI
+	ADDQ   R9, DI
+	MOVQ   DI, 64(AX)(CX*8)
+	INCQ   CX
+	BLSRQ  BX, BX
+	JNE    flagmore
+	MOVQ   R8, CX
+
+flagdone:
+	ADDQ SI, CX
+	ADDQ $+64, R9
+	CMPQ R9, R10
+	JLE  flags
+
+words:
+	MOVQ 48(SP), DX
+	MOVQ 40(SP), BX
+	MOVQ s+0(FP), SI
+	MOVQ 256(SI), DI
+	XORQ SI, SI
+
+word:
+	MOVQ    (AX)(SI*8), R8
+	MOVQ    (DI)(R8*8), R9
+	MOVQ    $+0, (DI)(R8*8)
+	SHLQ    $0x06, R8
+	POPCNTQ R9, R10
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, (DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 4(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 8(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 12(DX)(BX*4)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 16(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 20(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 24(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 28(DX)(BX*4)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	MOVQ    BX, R12
+
+bitmore:
+	TZCNTQ R9, R11
+	ADDQ   R8, R11
+	MOVL   R11, 32(DX)(BX*4)
+	INCQ   BX
+	BLSRQ  R9, R9
+	JNE    bitmore
+	MOVQ   R12, BX
+
+bitdone:
+	ADDQ   R10, BX
+	INCQ   SI
+	CMPQ   SI, CX
+	JLT    word
+	MOVQ   s+0(FP), AX
+	MOVQ   176(AX), AX
+	MOVQ   s+0(FP), CX
+	MOVQ   232(CX), SI
+	VXORPD X0, X0, X0
+	MOVQ   40(SP), CX
+
+value:
+	MOVLQSX (DX)(CX*4), DI
+	VMOVSS  (SI)(DI*4), X1
+	VMOVSS  X0, (SI)(DI*4)
+	VMOVSS  X1, (AX)(CX*4)
+	INCQ    CX
+	CMPQ    CX, BX
+	JLT     value
+	MOVQ    BX, 40(SP)
+
+counted:
+	MOVQ s+0(FP), AX
+	MOVQ 200(AX), AX
+	MOVQ 88(SP), CX
+	MOVQ 40(SP), DX
+	MOVL DX, (AX)(CX*4)
+	INCQ 88(SP)
+	JMP  row
+
+leave:
+	MOVQ 88(SP), AX
+	SUBQ lo+8(FP), AX
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func productColumnsF32I32(s *byte, lo int, rows int, budget int) int
+// Requires: AVX, AVX2, BMI, CMOV, MMX+, POPCNT
+TEXT ·productColumnsF32I32(SB), NOSPLIT, $104-40
+	MOVQ s+0(FP), AX
+	MOVQ (AX), AX
+	MOVQ AX, (SP)
+	MOVQ s+0(FP), AX
+	MOVQ 24(AX), AX
+	MOVQ AX, 8(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 48(AX), AX
+	MOVQ AX, 16(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 72(AX), AX
+	MOVQ AX, 24(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 96(AX), AX
+	MOVQ AX, 32(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 224(AX), AX
+	MOVQ AX, 40(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 152(AX), AX
+	MOVQ AX, 48(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 32(AX), AX
+	MOVQ AX, 56(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 80(AX), AX
+	MOVQ AX, 64(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 56(AX), AX
+	MOVQ AX, 72(SP)
+	MOVQ s+0(FP), AX
+	MOVQ 160(AX), AX
+	MOVQ AX, 80(SP)
+	DECQ 72(SP)
+	SUBQ $0x00000004, 80(SP)
+	MOVQ lo+8(FP), AX
+	MOVQ AX, 88(SP)
+	ADDQ AX, rows+16(FP)
+
+row:
+	MOVQ    88(SP), AX
+	CMPQ    AX, rows+16(FP)
+	JGE     leave
+	MOVQ    (SP), CX
+	MOVLQSX (CX)(AX*4), DX
+	MOVLQSX 4(CX)(AX*4), AX
+	CMPQ    AX, 56(SP)
+	JA      leave
+	CMPQ    DX, AX
+	JA      leave
+	MOVQ    AX, 96(SP)
+	XORQ    CX, CX
+	MOVQ    8(SP), BX
+	MOVQ    16(SP), SI
+	MOVQ    DX, DI
+	MOVQ    budget+24(FP), R8
+
+look:
+	CMPQ       DI, AX
+	JGE        looked
+	LEAQ       16(DI), R9
+	CMPQ       R9, 56(SP)
+	JGE        fetched
+	MOVQ       8(SP), R10
+	MOVLQSX    (R10)(R9*4), R9
+	CMPQ       R9, 72(SP)
+	JAE        fetched
+	MOVQ       16(SP), R10
+	MOVLQSX    (R10)(R9*4), R9
+	MOVQ       24(SP), R10
+	PREFETCHT0 (R10)(R9*4)
+
+fetched:
+	MOVLQSX (BX)(DI*4), R9
+	CMPQ    R9, 72(SP)
+	JAE     leave
+	MOVLQSX (SI)(R9*4), R10
+	MOVLQSX 4(SI)(R9*4), R9
+	CMPQ    R9, 64(SP)
+	JA      leave
+	CMPQ    R10, R9
+	JA      leave
+	ADDQ    R9, CX
+	SUBQ    R10, CX
+	DECQ    R8
+	JS      leave
+	CMPQ    CX, R8
+	JG      leave
+	INCQ    DI
+	JMP     look
+
+looked:
+	SUBQ    CX, R8
+	DECQ    R8
+	JS      leave
+	MOVQ    R8, budget+24(FP)
+	CMPQ    CX, 32(SP)
+	MOVQ    32(SP), AX
+	CMPQ    CX, AX
+	CMOVQGT AX, CX
+	ADDQ    40(SP), CX
+	CMPQ    CX, 80(SP)
+	JG      leave
+	MOVQ    24(SP), AX
+	MOVQ    s+0(FP), CX
+	MOVQ    256(CX), CX
+	MOVQ    s+0(FP), BX
+	MOVQ    280(BX), BX
+	MOVQ    $+2147483647, SI
+	MOVQ    $-1, DI
+	CMPQ    DX, 96(SP)
+	JGE     products
+
+entry:
+	MOVQ    8(SP), R8
+	MOVLQSX (R8)(DX*4), R8
+	MOVQ    16(SP), R9
+	MOVLQSX (R9)(R8*4), R10
+	MOVLQSX 4(R9)(R8*4), R8
+	SUBQ    $0x00000004, R8
+	CMPQ    R10, R8
+	JGT     rest
+
+some:
+	MOVLQSX (AX)(R10*4), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	MOVLQSX 4(AX)(R10*4), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	MOVLQSX 8(AX)(R10*4), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	MOVLQSX 12(AX)(R10*4), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	ADDQ    $0x00000004, R10
+	CMPQ    R10, R8
+	JLE     some
+
+rest:
+	ADDQ $0x00000004, R8
+	CMPQ R10, R8
+	JGE  finish
+
+one:
+	MOVLQSX (AX)(R10*4), R9
+	CMPQ    R9, 32(SP)
+	JAE     leave
+	MOVQ    R9, R11
+	SHRQ    $0x06, R11
+	MOVQ    (CX)(R11*8), R12
+	BTSQ    R9, R12
+	MOVQ    R12, (CX)(R11*8)
+	MOVB    $0xff, (BX)(R11*1)
+	CMPQ    R11, SI
+	CMOVQLT R11, SI
+	CMPQ    R11, DI
+	CMOVQGT R11, DI
+	INCQ    R10
+	CMPQ    R10, R8
+	JLT     one
+
+finish:
+	INCQ DX
+	CMPQ DX, 96(SP)
+	JLT  entry
+
+products:
+	MOVQ s+0(FP), AX
+	MOVQ 304(AX), AX
+	XORQ CX, CX
+	CMPQ SI, DI
+	JG   counted
+	MOVQ s+0(FP), DX
+	MOVQ 280(DX), DX
+	MOVQ s+0(FP), BX
+	MOVQ 256(BX), BX
+	MOVQ DI, R8
+	SUBQ SI, R8
+	CMPQ R8, $+40
+	JG   many
+
+few:
+	MOVQ SI, (AX)(CX*8)
+	CMPQ (BX)(SI*8), $+1
+	SBBQ $-1, CX
+	MOVB $+0, (DX)(SI*1)
+	INCQ SI
+	CMPQ SI, DI
+	JLE  few
+	JMP  words
+
+many:
+	ANDQ  $-64, SI
+	VPXOR Y0, Y0, Y0
+
+flags:
+	VMOVDQU   (DX)(SI*1), Y1
+	VMOVDQU   Y0, (DX)(SI*1)
+	VPMOVMSKB Y1, BX
+	VMOVDQU   32(DX)(SI*1), Y1
+	VMOVDQU   Y0, 32(DX)(SI*1)
+	VPMOVMSKB Y1, R8
+	SHLQ      $0x20, R8
+	ORQ       R8, BX
+	POPCNTQ   BX, R8
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, (AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 8(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 16(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 24(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 32(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 40(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 48(AX)(CX*8)
+	BLSRQ     BX, BX
+	TZCNTQ    BX, R9
+	ADDQ      SI, R9
+	MOVQ      R9, 56(AX)(CX*8)
+	BLSRQ     BX, BX
+	TESTQ     BX, BX
+	JE        flagdone
+	MOVQ      CX, R10
+
+flagmore:
+	TZCNTQ BX, R9
+	ADDQ   SI, R9
+	MOVQ   R9, 64(AX)(CX*8)
+	INCQ   CX
+	BLSRQ  BX, BX
+	JNE    flagmore
+	MOVQ   R10, CX
+
+flagdone:
+	ADDQ R8, CX
+	ADDQ $+64, SI
+	CMPQ SI, DI
+	JLE  flags
+
+words:
+	MOVQ 48(SP), DX
+	MOVQ 40(SP), BX
+	MOVQ s+0(FP), SI
+	MOVQ 256(SI), DI
+	XORQ SI, SI
+
+word:
+	MOVQ    (AX)(SI*8), R8
+	MOVQ    (DI)(R8*8), R9
+	MOVQ    $+0, (DI)(R8*8)
+	SHLQ    $0x06, R8
+	POPCNTQ R9, R10
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, (DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 4(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 8(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 12(DX)(BX*4)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 16(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 20(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 24(DX)(BX*4)
+	BLSRQ   R9, R9
+	TZCNTQ  R9, R11
+	ADDQ    R8, R11
+	MOVL    R11, 28(DX)(BX*4)
+	BLSRQ   R9, R9
+	TESTQ   R9, R9
+	JE      bitdone
+	MOVQ    BX, R12
+
+bitmore:
+	TZCNTQ R9, R11
+	ADDQ   R8, R11
+	MOVL   R11, 32(DX)(BX*4)
+	INCQ   BX
+	BLSRQ  R9, R9
+	JNE    bitmore
+	MOVQ   R12, BX
+
+bitdone:
+	ADDQ R10, BX
+	INCQ SI
+	CMPQ SI, CX
+	JLT  word
+	MOVQ BX, 40(SP)
+
+counted:
+	MOVQ s+0(FP), AX
+	MOVQ 200(AX), AX
+	MOVQ 88(SP), CX
+	MOVQ 40(SP), DX
+	MOVL DX, (AX)(CX*4)
+	INCQ 88(SP)
+	JMP  row
+
+leave:
+	MOVQ 88(SP), AX
+	SUBQ lo+8(FP), AX
+	MOVQ AX, ret+32(FP)
 	VZEROUPPER
 	RET
 

@@ -413,6 +413,40 @@ func gatherScatterGradF32I64(e *Entries[float32, int], rows int)
 //go:noescape
 func gatherScatterGradF32I32(e *Entries[float32, int32], rows int)
 
+// vectorProduct is Rows for at most so many rows, with values or for columns alone. They have no more entries and products than budget.
+func vectorProduct[T cpu.Float, I Index](s *Product[T, I], lo int, rows int, budget int) int {
+	if unsafe.Sizeof(T(0)) == 8 {
+		if unsafe.Sizeof(I(0)) == 8 {
+			panic("no assembly")
+		} else {
+			panic("no assembly")
+		}
+	} else {
+		if unsafe.Sizeof(I(0)) == 8 {
+			panic("no assembly")
+		} else {
+			panic("no assembly")
+		}
+	}
+}
+
+// vectorProductColumns is Rows for at most so many rows, with values or for columns alone. They have no more entries and products than budget.
+func vectorProductColumns[T cpu.Float, I Index](s *Product[T, I], lo int, rows int, budget int) int {
+	if unsafe.Sizeof(T(0)) == 8 {
+		if unsafe.Sizeof(I(0)) == 8 {
+			panic("no assembly")
+		} else {
+			panic("no assembly")
+		}
+	} else {
+		if unsafe.Sizeof(I(0)) == 8 {
+			panic("no assembly")
+		} else {
+			panic("no assembly")
+		}
+	}
+}
+
 // vectorSpgemmProduct is what of Rows its name says, for so many rows as have no more products and entries than budget and are of no indices outside.
 func vectorSpgemmProduct[T cpu.Float, I Index](s *SpGEMM[T, I], lo int, rows int, budget int) int {
 	if unsafe.Sizeof(T(0)) == 8 {

@@ -76,6 +76,16 @@ func vectorGatherScatterGrad[T cpu.Float, I Index](e *Entries[T, I], rows int) {
 	panic("no assembly")
 }
 
+// vectorProduct is Rows for at most so many rows, with values or for columns alone. They have no more entries and products than budget.
+func vectorProduct[T cpu.Float, I Index](s *Product[T, I], lo int, rows int, budget int) int {
+	panic("no assembly")
+}
+
+// vectorProductColumns is Rows for at most so many rows, with values or for columns alone. They have no more entries and products than budget.
+func vectorProductColumns[T cpu.Float, I Index](s *Product[T, I], lo int, rows int, budget int) int {
+	panic("no assembly")
+}
+
 // vectorSpgemmProduct is what of Rows its name says, for so many rows as have no more products and entries than budget and are of no indices outside.
 func vectorSpgemmProduct[T cpu.Float, I Index](s *SpGEMM[T, I], lo int, rows int, budget int) int {
 	panic("no assembly")

@@ -47,6 +47,11 @@ func emit() {
 					"is what of Rows its name says, for so many rows as have no more products and entries than budget and are of no indices outside.",
 					func() { loop{ISA: g, IndexType: index}.rowsOfC(product, left, right) })
 			}
+			for _, name := range []string{"product", "productColumns"} {
+				Func(name, Variant{Size: g.Size, Index: index, X86: true}, "func(s *Product[T, I], lo, rows, budget int) int",
+					"is Rows for at most so many rows, with values or for columns alone. They have no more entries and products than budget.",
+					func() { loop{ISA: g, IndexType: index}.product(name == "product") })
+			}
 			product("spgemmProduct", true, false, false)
 			product("spgemmLeft", false, true, false)
 			product("spgemmRight", false, false, true)

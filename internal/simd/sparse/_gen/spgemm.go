@@ -23,7 +23,8 @@ type loop struct {
 	rows, row Mem // of the call, and how many are done
 	budget    Mem
 	p, end    Mem // entries of the row of C
-	bInd, col GPVirtual
+	bInd      GPVirtual
+	col       Op // columns of B and C
 }
 
 const unroll = 4
@@ -133,7 +134,7 @@ func (l *loop) entries(name string, f func(p, j Register)) {
 
 // rowsOfB does f for the entries p of the row of A, and inner for the entries of the rows
 // of B that they meet, of which it checks the columns.
-func (l *loop) rowsOfB(p, end Register, begin func(), inner func(q, j Register, n int), finish func()) {
+func (l *loop) rowsOfB(p Register, end Op, begin func(), inner func(q, j Register, n int), finish func()) {
 	CMPQ(p, end)
 	JGE(LabelRef("products"))
 	Label("entry")
