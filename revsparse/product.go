@@ -107,8 +107,10 @@ func product[T rev.Real, I Index](a, b CSR[T, I], workers int) (CSR[T, I], error
 		block := &w.blocks[n]
 		block.at = total
 		if total += block.used; !fits[I](total) {
+			err := fmt.Errorf("revsparse: the product has more entries than %T counts, %d in the first %d rows", I(0), total, w.cut(n+1))
+			w.a, w.b, w.c = CSR[T, I]{}, CSR[T, I]{}, CSR[T, I]{}
 			workspace.Put(w)
-			return CSR[T, I]{}, fmt.Errorf("revsparse: the product has more entries than %T counts, %d in the first %d rows", I(0), total, w.cut(n+1))
+			return CSR[T, I]{}, err
 		}
 	}
 	if first := &w.blocks[0]; blocks == 1 {
