@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"unsafe"
 )
 
@@ -32,35 +33,40 @@ type Step[S any] struct {
 }
 
 // Forward runs the step.
-func (p Step[S]) Forward(s *S) error { return p.run(pass{s: unsafe.Pointer(s)}) }
+func (p Step[S]) Forward(s *S) error {
+	return runWhole(p.node, (*S)(nil), pass{s: unsafe.Pointer(s)})
+}
 
 // Inverse is the inverse of Forward.
-func (p Step[S]) Inverse(s *S) error { return p.run(pass{back: true, s: unsafe.Pointer(s)}) }
+func (p Step[S]) Inverse(s *S) error {
+	return runWhole(p.node, (*S)(nil), pass{back: true, s: unsafe.Pointer(s)})
+}
 
 // Adjoint runs Inverse, and turns the cotangents g of the state after the step into
 // those of the state before it.
 func (p Step[S]) Adjoint(s, g *S) error {
-	return p.run(pass{back: true, s: unsafe.Pointer(s), g: unsafe.Pointer(g)})
+	return runWhole(p.node, (*S)(nil), pass{back: true, s: unsafe.Pointer(s), g: unsafe.Pointer(g)})
 }
 
 // Tangent runs Forward and carries the tangents t along.
 func (p Step[S]) Tangent(s, t *S) error {
-	return p.run(pass{s: unsafe.Pointer(s), t: unsafe.Pointer(t)})
+	return runWhole(p.node, (*S)(nil), pass{s: unsafe.Pointer(s), t: unsafe.Pointer(t)})
 }
 
 // AdjointTangent runs the inverse of Tangent, and turns the cotangents g and their
 // tangents gt into those of the state before the step.
 func (p Step[S]) AdjointTangent(s, g, t, gt *S) error {
-	return p.run(pass{
+	return runWhole(p.node, (*S)(nil), pass{
 		back: true, s: unsafe.Pointer(s), g: unsafe.Pointer(g), t: unsafe.Pointer(t), gt: unsafe.Pointer(gt),
 	})
 }
 
-// run runs a pass over the whole of a program.
-func (p Step[S]) run(q pass) error { return runWhole(p.node, q, pointee((*S)(nil))) }
-
-func runWhole(n node, p pass, state reflect.Type) error {
-	if err := p.begin(state); err != nil {
+// runWhole runs a pass over the whole of a program. state is a pointer to what states are. runWhole is not inlined,
+// or it would be compiled for each program.
+//
+//go:noinline
+func runWhole(n node, state any, p pass) error {
+	if err := p.begin(pointee(state)); err != nil {
 		return err
 	}
 	return p.end(p.over(n))
@@ -197,17 +203,22 @@ func notRestored(err, reason error) error {
 
 // Parts returns the steps of a Seq in their order, and nil for any other step.
 func (p Step[S]) Parts() []Step[S] {
-	q, _ := p.node.(seq)
-	var parts []Step[S]
-	for _, n := range q {
-		parts = append(parts, Step[S]{node: n})
-	}
-	return parts
+	parts := partsOf(p.node)
+	return unsafe.Slice((*Step[S])(unsafe.Pointer(unsafe.SliceData(parts))), len(parts)) // a Step is its node
+}
+
+//go:noinline
+func partsOf(n node) []node {
+	q, _ := n.(seq)
+	return slices.Clone(q)
 }
 
 // String returns the name of the step, such as "At(revlinalg.Dot[float64])".
-func (p Step[S]) String() string {
-	if n, ok := p.node.(interface{ name() string }); ok {
+func (p Step[S]) String() string { return nameOf(p.node) }
+
+//go:noinline
+func nameOf(n node) string {
+	if n, ok := n.(interface{ name() string }); ok {
 		return n.name()
 	}
 	return "Step"

@@ -26,10 +26,17 @@ func poolOf(w any) *sync.Pool {
 // zero. (Code that is generic over pointers is compiled once for all of them.)
 func Get[P any]() P {
 	var w P
-	return poolOf(w).Get().(P)
+	return get(w).(P)
 }
 
+// get is not inlined, or each package that calls Get would compile methods of sync.Pool's fields.
+//
+//go:noinline
+func get(w any) any { return poolOf(w).Get() }
+
 // Put makes the workspace idle that w points to. Clear pointers to the caller's memory in it before.
+//
+//go:noinline
 func Put(w any) { poolOf(w).Put(w) }
 
 // Grow returns a slice of length n with undefined elements. It uses the storage of b

@@ -147,7 +147,7 @@ func (s *suite) probe() error {
 
 // PassesOf returns the passes of kernels K.
 func PassesOf[K rev.Kernel[K]]() *Passes {
-	step := rev.At(func(s *state) K { return *s.kernel.(*K) })
+	step := rev.AtIndex(func(_, s *state) K { return *s.kernel.(*K) })
 	return passesOf(reflect.TypeOf((*K)(nil)).Elem(), byname.NewFrame[K](), step)
 }
 

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 	"unicode"
-	"unsafe"
 
 	"revnum/internal/draw"
 	"revnum/internal/long"
@@ -212,27 +211,35 @@ type suite struct {
 	after    func(time.Duration) <-chan time.Time // is time.After, except in a test
 }
 
-func newSuite[K rev.Kernel[K]](spec *Spec[K]) *suite {
-	p := PassesOf[K]()
+func newSuite[K rev.Kernel[K]](spec *Spec[K]) *suite { return suiteFor(spec, PassesOf[K]()) }
+
+// suiteFor returns the suite of the Spec that spec points to. It is not compiled for each kernel, nor inlined, or
+// each package of tests would compile the map of those that were tested.
+//
+//go:noinline
+func suiteFor(spec any, p *Passes) *suite {
 	tested.Store(nameOf(p.Kernel), p)
 	return prepare(erase(spec), p)
 }
 
-// erase returns spec for kernels that are given by pointers.
-func erase[K any](spec *Spec[K]) Spec[any] {
+// erase returns the Spec that spec points to, for kernels that are given by pointers.
+func erase(spec any) Spec[any] {
+	v := reflect.ValueOf(spec)
 	// The two types differ only in the functions.
-	erased := *(*Spec[any])(unsafe.Pointer(spec))
-	erased.New, erased.Failing = pointers(spec.New), pointers(spec.Failing)
+	erased := *(*Spec[any])(v.UnsafePointer())
+	erased.New, erased.Failing = pointers(v.Elem().FieldByName("New")), pointers(v.Elem().FieldByName("Failing"))
 	return erased
 }
 
-func pointers[K any](problem func(rnd *rand.Rand, size int) K) func(rnd *rand.Rand, size int) any {
-	if problem == nil {
+// pointers returns problem, a func(rnd *rand.Rand, size int) K or nil, for kernels that are given by pointers.
+func pointers(problem reflect.Value) func(rnd *rand.Rand, size int) any {
+	if problem.IsNil() {
 		return nil
 	}
 	return func(rnd *rand.Rand, size int) any {
-		k := problem(rnd, size)
-		return &k
+		k := reflect.New(problem.Type().Out(0))
+		k.Elem().Set(problem.Call([]reflect.Value{reflect.ValueOf(rnd), reflect.ValueOf(size)})[0])
+		return k.Interface()
 	}
 }
 

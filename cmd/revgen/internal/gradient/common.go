@@ -17,7 +17,7 @@ import (
 // Expressions have the same value if they are the same and their variables have not changed in between.
 // Memory is one variable for this.
 type sharer struct {
-	*lowerer
+	lowerer  *lowerer
 	written  bool               // no statement is differentiated any more
 	constant map[*variable]bool // keeps the value of each of its definitions
 	version  map[*variable]int
@@ -302,7 +302,7 @@ func (s *sharer) value(e expr) expr {
 	if known.count == 1 {
 		return r
 	}
-	known.v.name = s.unique(nameOf(e))
+	known.v.name = s.lowerer.unique(nameOf(e))
 	s.scopes[len(s.scopes)-1][key] = known
 	s.out = append(s.out, &assignment{l: ref(known.v), op: token.ASSIGN, r: r, define: true})
 	return ref(known.v)
@@ -349,7 +349,7 @@ func isCostly(e expr) bool {
 // key returns a text that stands for the value of e now, and whether there is one.
 func (s *sharer) key(e expr) (text string, pure bool) {
 	pure = true
-	w := &writer{imports: &imports{}, tapes: map[string]string{}, pkg: s.Pkg}
+	w := &writer{imports: &imports{}, tapes: map[string]string{}, pkg: s.lowerer.Pkg}
 	text = w.expr(rewritten(e, func(e expr) expr {
 		switch x := s.name(e).(type) {
 		case *reference:

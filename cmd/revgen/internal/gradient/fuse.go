@@ -40,7 +40,7 @@ import (
 // Memory that is restored last, for the iterations before, stays as it is. A call of a function that calls
 // itself, and that of its adjoint, become one call of the adjoint, which returns the value too.
 type fuser struct {
-	*lowerer
+	lowerer *lowerer
 	*analysis
 	apart map[*loopInfo]bool // loops that are better left alone
 	back  []stmt             // the whole of the second sweep
@@ -115,7 +115,7 @@ func (u *fuser) lists(forward, back []stmt, depth int) (first, second []stmt) {
 			c := *f
 			c.body, c.fused = append(u.body(first, second, depth+1), last...), true
 			if makesIn(c.body) && !u.keeps(f.body, depth) {
-				c.mark = &variable{name: u.unique("mark"), typ: integer}
+				c.mark = &variable{name: u.lowerer.unique("mark"), typ: integer}
 			}
 			one = &c
 		case *branch:

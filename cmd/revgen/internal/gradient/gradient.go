@@ -627,7 +627,7 @@ func (f *function) along(r *reverser, p, dst, dir *variable, forward, back []stm
 		dots[v] = f.vectorOf(v.name + "Dot")
 		head = append(head, f.made(dots[v], v))
 	}
-	forward, back = r.tangent(forward, back, dots)
+	forward, back = r.lowerer.tangent(forward, back, dots)
 	return append(head, forward...), back
 }
 
@@ -906,14 +906,14 @@ func (r *reverser) cotangents(f *function) {
 			v.bar, g.of = g, v
 			continue
 		}
-		v.bar = &variable{name: r.unique(v.name + "Bar"), typ: v.typ, of: v, param: isSeed || isHeader(v.typ), scope: slices.Clone(r.inside)}
+		v.bar = &variable{name: r.lowerer.unique(v.name + "Bar"), typ: v.typ, of: v, param: isSeed || isHeader(v.typ), scope: slices.Clone(r.inside)}
 		switch {
 		case isFloat(v.typ), isSeed && f.given != nil && !isHeader(v.typ):
 			v.bar.param = false
 			r.bars = append(r.bars, v.bar)
 		case !isSeed:
 			if s, ok := v.typ.Underlying().(*types.Slice); (!ok || !isFloat(s.Elem())) && !isMatrix(v.typ) {
-				r.refuse(f.decl, "%s gets values that depend on the variables of the gradient, but has no gradient of its own: name it too", v.name)
+				r.lowerer.refuse(f.decl, "%s gets values that depend on the variables of the gradient, but has no gradient of its own: name it too", v.name)
 			}
 			v.bar.param = false
 			r.shadows = append(r.shadows, v)
@@ -923,10 +923,10 @@ func (r *reverser) cotangents(f *function) {
 			if len(r.seeds) > 1 {
 				name = v.source() + "Grad"
 			}
-			g := &variable{name: r.unique(name), typ: v.typ, param: true}
+			g := &variable{name: r.lowerer.unique(name), typ: v.typ, param: true}
 			if v.outer != nil {
 				g.outer = &outer{g.name, v.outer.typ}
-				g.name = r.unique(name + "Data")
+				g.name = r.lowerer.unique(name + "Data")
 			}
 			r.grad[v] = g
 			if !isFloat(v.typ) {
@@ -936,10 +936,10 @@ func (r *reverser) cotangents(f *function) {
 	}
 	declares := func(e expr) {
 		if v := root(e); active[v] && hasFloats(v.typ) {
-			v.bar = &variable{name: r.unique(v.name + "Bar"), typ: v.typ, of: v, scope: v.scope}
+			v.bar = &variable{name: r.lowerer.unique(v.name + "Bar"), typ: v.typ, of: v, scope: v.scope}
 		}
 	}
-	each(r.out, func(s stmt) {
+	each(r.lowerer.out, func(s stmt) {
 		switch s := s.(type) {
 		case *assignment:
 			if s.define {

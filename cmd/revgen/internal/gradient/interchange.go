@@ -86,7 +86,7 @@ func (v *vectorizer) columns(s *ranged) []stmt {
 	if l.vectors == nil {
 		return nil
 	}
-	mark := &variable{name: v.unique("mark"), typ: integer}
+	mark := &variable{name: v.lowerer.unique("mark"), typ: integer}
 	release := &effect{&call{"scratch.Release", "", []expr{ref(mark)}, nil}}
 	out := []stmt{&assignment{l: ref(mark), op: token.ASSIGN, r: &call{"scratch.Mark", "", nil, integer}, define: true}}
 	return slices.Concat(out, l.vectors, l.before, []stmt{s}, l.after, []stmt{release})
@@ -94,7 +94,7 @@ func (v *vectorizer) columns(s *ranged) []stmt {
 
 // A columnLoop is a loop over columns, with n iterations.
 type columnLoop struct {
-	*vectorizer
+	vectorizer             *vectorizer
 	s                      *ranged
 	n                      expr
 	inside                 map[*variable]bool
@@ -139,7 +139,7 @@ func (l *columnLoop) mentionsInside(e expr) (yes bool) {
 
 // vector returns the element of a new vector for an iteration.
 func (l *columnLoop) vector(name string) expr {
-	x := &variable{name: l.unique(name), typ: types.NewSlice(float), scope: slices.Clone(l.s.v.scope[:len(l.s.v.scope)-1])}
+	x := &variable{name: l.vectorizer.lowerer.unique(name), typ: types.NewSlice(float), scope: slices.Clone(l.s.v.scope[:len(l.s.v.scope)-1])}
 	n := l.n
 	if !isLen(n) { // it may be negative
 		n = &call{"max", "", []expr{n, integerLit(0)}, integer}
@@ -161,19 +161,19 @@ func (l *columnLoop) swapped(j *ranged, of func(e expr) expr) stmt {
 // disturbed reports whether statements set memory that others have, or have memory that others set.
 func (l *columnLoop) disturbed(j *ranged, others []stmt) (yes bool) {
 	reads := func(list []stmt, k *key) (yes bool) {
-		each(list, func(s stmt) { expressions(s, func(e expr) { yes = yes || e != nil && l.reads(e, k) }) })
+		each(list, func(s stmt) { expressions(s, func(e expr) { yes = yes || e != nil && l.vectorizer.reads(e, k) }) })
 		return yes
 	}
 	written := func(list []stmt, other []stmt) {
 		each(list, func(s stmt) {
-			sets(s, func(e expr, _ bool) { yes = yes || !isReference(e) && reads(other, l.key(e)) })
+			sets(s, func(e expr, _ bool) { yes = yes || !isReference(e) && reads(other, l.vectorizer.key(e)) })
 		})
 	}
 	written(j.body, others)
 	written(others, j.body)
 	for _, s := range j.body { // a sum that another statement reads
 		a := s.(*assignment)
-		yes = yes || slices.ContainsFunc(j.body, func(s stmt) bool { return l.reads(s.(*assignment).r, l.key(a.l)) })
+		yes = yes || slices.ContainsFunc(j.body, func(s stmt) bool { return l.vectorizer.reads(s.(*assignment).r, l.vectorizer.key(a.l)) })
 	}
 	return yes
 }

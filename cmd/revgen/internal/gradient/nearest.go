@@ -45,7 +45,7 @@ func (v *vectorizer) nearest(s *ranged) (loop *ranged, first, last stmt) {
 		if !types.Identical(points.x.typeOf(), types.NewSlice(slice)) || !types.Identical(x.typeOf(), slice) || !types.Identical(m.typeOf(), float) {
 			continue
 		}
-		near := &variable{name: v.unique("near"), typ: integer, scope: s.v.scope[:len(s.v.scope)-1]}
+		near := &variable{name: v.lowerer.unique("near"), typ: integer, scope: s.v.scope[:len(s.v.scope)-1]}
 		method := func(name string, args ...expr) *call { return &call{near.name + "." + name, "", args, float} }
 		var calls []stmt
 		if at == nil {

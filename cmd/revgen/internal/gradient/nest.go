@@ -389,11 +389,11 @@ func (l *lowerer) setZero(x expr) {
 // A renamer gives the loops of a backward sweep, and their locals, an identity of their own. In what
 // is written both sweeps have them by the same name.
 type renamer struct {
-	*lowerer
-	base  int       // the number of loops around the statements
-	gone  *loopInfo // the loop that they were in, which is gone, if any
-	loops map[*loopInfo]*loopInfo
-	vars  map[*variable]*variable
+	lowerer *lowerer
+	base    int       // the number of loops around the statements
+	gone    *loopInfo // the loop that they were in, which is gone, if any
+	loops   map[*loopInfo]*loopInfo
+	vars    map[*variable]*variable
 }
 
 func (n *renamer) loop(info *loopInfo) *loopInfo {
@@ -410,7 +410,7 @@ func (n *renamer) variable(v *variable) *variable {
 	}
 	if n.vars[v] == nil {
 		c := *v
-		c.name, c.scope = n.unique(v.name), slices.Clone(v.scope)
+		c.name, c.scope = n.lowerer.unique(v.name), slices.Clone(v.scope)
 		for k := n.base; k < len(c.scope); k++ {
 			c.scope[k] = n.loop(c.scope[k])
 		}
@@ -442,12 +442,12 @@ func (r *reverser) push(s *push) (forward, back []stmt) {
 	case !r.slotKey(s.slot).active():
 	case isAggregate(t):
 		back = r.group(func() {
-			g := &variable{name: r.unique("g"), typ: t, scope: r.inside}
+			g := &variable{name: r.lowerer.unique("g"), typ: t, scope: r.inside}
 			r.put(&pop{x: ref(g), define: true, slot: r.slot(s.slot)})
-			outer := r.loops
-			r.loops = r.inside
-			list := r.nested(func() { r.assign(bar, ref(g)) })
-			r.loops = outer
+			outer := r.lowerer.loops
+			r.lowerer.loops = r.inside
+			list := r.lowerer.nested(func() { r.lowerer.assign(bar, ref(g)) })
+			r.lowerer.loops = outer
 			each(list, func(s stmt) {
 				if s, ok := s.(*assignment); ok {
 					s.op = token.ADD_ASSIGN

@@ -24,7 +24,7 @@ import (
 // Both sides of a branch whose condition depends on x are noted. Indices, lengths, and how often a loop runs
 // must not depend on x, or the pattern is unclear.
 type noter struct {
-	*lowerer
+	lowerer *lowerer
 	*analysis
 	x, y                   *key
 	pattern, columns, rows *variable

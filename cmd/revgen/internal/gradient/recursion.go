@@ -187,7 +187,7 @@ func (r *reverser) adjointInvocation(e *invocation, g expr) {
 			bars = append(bars, e.pointed(x, r.bar))
 		}
 	}
-	r.put(&effect{r.called(e, adjoint, by, bars, append(slices.Clone(e.args), g))})
+	r.put(&effect{r.lowerer.called(e, adjoint, by, bars, append(slices.Clone(e.args), g))})
 }
 
 // pointed returns the cotangent or the tangent of an argument: as it is if it is a slice or a pointer,
@@ -214,7 +214,7 @@ func (t *tangenter) invocation(s *assignment, e *invocation, d expr) {
 		t.put(&assignment{l: d, op: token.ASSIGN, define: true})
 	}
 	by := t.by(e, func(k *key) bool { return k.varied })
-	t.put(&effect{t.called(e, tangent, by, []expr{&unary{token.AND, s.l}, &unary{token.AND, d}}, t.beside(e, by, e.args))})
+	t.put(&effect{t.lowerer.called(e, tangent, by, []expr{&unary{token.AND, s.l}, &unary{token.AND, d}}, t.beside(e, by, e.args))})
 }
 
 // beside returns arguments with their tangents beside them, where by says so.
@@ -268,7 +268,7 @@ func (t *tangenter) effect(s *effect) {
 	for _, x := range bars {
 		into = append(into, x, e.of.pointed(x, t.dot))
 	}
-	t.put(&effect{t.called(e.of, adjointTangent, e.by, into, t.beside(e.of, append(slices.Clone(e.by), true), args))})
+	t.put(&effect{t.lowerer.called(e.of, adjointTangent, e.by, into, t.beside(e.of, append(slices.Clone(e.by), true), args))})
 }
 
 // flowsInvocation calls flow for what a call of an adjoint reads and what it adds to.

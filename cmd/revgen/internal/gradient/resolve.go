@@ -47,7 +47,7 @@ func (r *reverser) plan(b *block, reads []read, mentioned map[*variable]bool) (c
 		}
 		i := slices.IndexFunc(b.plans, func(p *plan) bool { return p.v == v })
 		if i < 0 {
-			p := &plan{v: v, slot: slot{level: r.depth}}
+			p := &plan{v: v, slot: slot{level: r.lowerer.depth}}
 			if d := r.defs[v]; d.r != nil && r.sets[v] == 0 && !expensive(d.r) {
 				p.at = r.firstChange(d.r, r.defPos[v], b.pos)
 				if a := r.direct[p.at]; p.at == 0 || a != nil && a.block == b && mentionsOf([]stmt{&effect{a.l}}, v) == 0 {

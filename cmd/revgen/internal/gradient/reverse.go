@@ -16,7 +16,7 @@ import (
 // of a loop's body are computed again from what is there at the end of the body, or saved if
 // they are costly or what they were computed from has changed.
 type reverser struct {
-	*lowerer
+	lowerer *lowerer
 	*analysis
 	pos     int
 	inside  []*loopInfo
@@ -83,7 +83,7 @@ func (r *reverser) group(f func()) []stmt {
 func (r *reverser) put(s stmt) { *r.into = append(*r.into, s) }
 
 func (r *reverser) newPair(x expr) *pair {
-	p := &pair{pos: r.pos, loops: slices.Clone(r.inside), slot: slot{level: r.depth}}
+	p := &pair{pos: r.pos, loops: slices.Clone(r.inside), slot: slot{level: r.lowerer.depth}}
 	r.pairs = append(r.pairs, &pairOf{p, x, r.block})
 	return p
 }
@@ -158,7 +158,7 @@ func (r *reverser) growth(s *growth) (forward, back []stmt) {
 	if bar := r.bar(x); bar != nil {
 		note(bar)
 		g.xs = append(g.xs, bar)
-		f := &fold{bar, &slot{level: r.depth}}
+		f := &fold{bar, &slot{level: r.lowerer.depth}}
 		forward = append(forward, &push{x: bar, slot: f.slot})
 		back = append(r.group(func() { r.put(f) }), back...)
 	}
@@ -168,7 +168,7 @@ func (r *reverser) growth(s *growth) (forward, back []stmt) {
 // shrinking appends zeros to a slice that alone knows its memory. The backward sweep takes its last
 // elements away, in place of the slice from before: nobody sees where it lies.
 func (r *reverser) shrinking(x *reference, more expr, p *pair) (forward, back []stmt) {
-	n := ref(&variable{name: r.unique("n"), typ: integer, scope: slices.Clone(r.inside)})
+	n := ref(&variable{name: r.lowerer.unique("n"), typ: integer, scope: slices.Clone(r.inside)})
 	shorter := func(e expr) *assignment { return &assignment{l: e, op: token.ASSIGN, r: &part{x: e, hi: n}} }
 	forward = []stmt{&growth{[]expr{x}, more, false}}
 	back = r.group(func() {
@@ -395,7 +395,7 @@ func (r *reverser) named(name string, e expr) expr {
 func (r *reverser) copied(e expr) expr { return r.copyAs("g", e) }
 
 func (r *reverser) copyAs(name string, e expr) expr {
-	v := &variable{name: r.unique(name), typ: e.typeOf(), scope: r.inside}
+	v := &variable{name: r.lowerer.unique(name), typ: e.typeOf(), scope: r.inside}
 	r.put(&assignment{l: ref(v), op: token.ASSIGN, r: e, define: true})
 	return ref(v)
 }
@@ -646,7 +646,7 @@ func (r *reverser) branch(s *branch) (forward, _ []stmt) {
 	} else if a := flag(s.els); a != nil {
 		back = inverted(a.l)
 	} else if r.changesIn(s, cond) {
-		v := r.variable("taken", boolean)
+		v := r.lowerer.variable("taken", boolean)
 		v.scope = r.inside
 		def := &assignment{l: ref(v), op: token.ASSIGN, r: cond, define: true}
 		r.declared(v, def)
@@ -727,7 +727,7 @@ func (r *reverser) ranged(s *ranged) (forward, back []stmt) {
 func (r *reverser) while(s *while) (forward, back []stmt) {
 	a, v := *s, s.count
 	if v == nil {
-		v = r.variable("count", integer)
+		v = r.lowerer.variable("count", integer)
 		v.scope = r.inside
 		def := &assignment{l: ref(v), op: token.ASSIGN, r: integerLit(0), define: true}
 		r.declared(v, def)

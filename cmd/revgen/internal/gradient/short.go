@@ -30,7 +30,7 @@ const (
 
 // A shortener knows which variables keep their values.
 type shortener struct {
-	*function
+	f       *function
 	defs    map[*variable]*assignment
 	changed map[*variable]bool
 	loops   map[*variable]*ranged
@@ -101,12 +101,12 @@ func (s *shortener) definition(v *variable) expr {
 
 // rewrite applies g to all expressions of the function.
 func (s *shortener) rewrite(g func(expr) expr) {
-	s.out = rewrittenList(s.out, g, sameLoop)
-	for i, e := range s.results {
-		s.results[i] = rewritten(e, g)
+	s.f.out = rewrittenList(s.f.out, g, sameLoop)
+	for i, e := range s.f.results {
+		s.f.results[i] = rewritten(e, g)
 	}
-	for i, c := range s.foreign {
-		s.foreign[i].call = rewritten(c.call, g).(*call)
+	for i, c := range s.f.foreign {
+		s.f.foreign[i].call = rewritten(c.call, g).(*call)
 	}
 }
 
@@ -122,7 +122,7 @@ func (s *shortener) renamed() bool {
 	if len(names) == 0 {
 		return false
 	}
-	s.out = spliced(s.out, func(st stmt) ([]stmt, bool) {
+	s.f.out = spliced(s.f.out, func(st stmt) ([]stmt, bool) {
 		a, ok := st.(*assignment)
 		return nil, ok && a.define && names[root(a.l)] != nil
 	})
@@ -363,18 +363,18 @@ func (s *shortener) writtenOut(written map[*variable]bool) (changed bool) {
 	for n := -1; n < len(s.whole); { // a loop is wanted by a slice that does not stay one
 		n = len(s.whole)
 		clear(s.wanted)
-		each(s.out, func(st stmt) {
+		each(s.f.out, func(st stmt) {
 			if a, ok := st.(*assignment); ok && a.define {
 				s.mention(a.r)
 				return
 			}
 			expressions(st, s.mention)
 		})
-		for _, e := range s.results {
+		for _, e := range s.f.results {
 			s.mention(e)
 		}
 	}
-	s.out = spliced(s.out, func(st stmt) (out []stmt, ok bool) {
+	s.f.out = spliced(s.f.out, func(st stmt) (out []stmt, ok bool) {
 		switch st := st.(type) {
 		case *branch:
 			yes, known := s.holds(st.cond)
@@ -394,7 +394,7 @@ func (s *shortener) writtenOut(written map[*variable]bool) (changed bool) {
 			at, guarded, _ := s.iterations(st)
 			for _, i := range at {
 				base := len(st.v.scope) - 1
-				n := &renamer{base: base, gone: st.info, lowerer: s.lowerer, loops: map[*loopInfo]*loopInfo{}, vars: map[*variable]*variable{}}
+				n := &renamer{base: base, gone: st.info, lowerer: s.f.lowerer, loops: map[*loopInfo]*loopInfo{}, vars: map[*variable]*variable{}}
 				v := n.variable(st.v)
 				written[v] = true
 				out = append(out, &assignment{l: ref(v), op: token.ASSIGN, r: lit(itoa(i), v.typ), define: true})
@@ -441,9 +441,9 @@ func (s *shortener) split(written map[*variable]bool) (changed bool) {
 		if n, short := s.size(v); short && !s.whole[v] {
 			parts[v] = []*variable{}
 			for i := range n {
-				parts[v] = append(parts[v], &variable{name: s.unique(v.name + itoa(i)), typ: elemOf(v.typ), scope: v.scope, number: v.number})
+				parts[v] = append(parts[v], &variable{name: s.f.unique(v.name + itoa(i)), typ: elemOf(v.typ), scope: v.scope, number: v.number})
 			}
-			lengths[v] = &variable{name: s.unique("n"), typ: integer, scope: v.scope, number: v.number}
+			lengths[v] = &variable{name: s.f.unique("n"), typ: integer, scope: v.scope, number: v.number}
 		}
 	}
 	s.rewrite(func(e expr) expr {
@@ -473,7 +473,7 @@ func (s *shortener) split(written map[*variable]bool) (changed bool) {
 		}
 		return e
 	})
-	s.out = spliced(s.out, func(st stmt) (out []stmt, ok bool) {
+	s.f.out = spliced(s.f.out, func(st stmt) (out []stmt, ok bool) {
 		a, ok := st.(*assignment)
 		if !ok || !a.define || parts[root(a.l)] == nil {
 			return nil, false
@@ -485,7 +485,7 @@ func (s *shortener) split(written map[*variable]bool) (changed bool) {
 		n := lengths[v]
 		return append(out, &assignment{l: ref(n), op: token.ASSIGN, r: lit(itoa(len(parts[v])), integer), define: true}), true
 	})
-	s.out = merged(s.out)
+	s.f.out = merged(s.f.out)
 	return len(parts) > 0
 }
 
@@ -508,17 +508,17 @@ func (s *shortener) fields() bool {
 			}
 		}
 	}
-	each(s.out, func(st stmt) {
+	each(s.f.out, func(st stmt) {
 		if a, ok := st.(*assignment); ok && a.define {
 			mention(a.r)
 			return
 		}
 		expressions(st, mention)
 	})
-	for _, e := range s.results {
+	for _, e := range s.f.results {
 		mention(e)
 	}
-	for _, c := range s.foreign {
+	for _, c := range s.f.foreign {
 		mention(c.call)
 	}
 	parts := map[*variable]map[string]*variable{}
@@ -529,7 +529,7 @@ func (s *shortener) fields() bool {
 		}
 		parts[v] = map[string]*variable{}
 		for f := range t.Fields() {
-			name := s.unique(v.name + title(f.Name()))
+			name := s.f.unique(v.name + title(f.Name()))
 			parts[v][f.Name()] = &variable{name: name, typ: f.Type(), scope: v.scope, number: v.number}
 		}
 	}
@@ -539,7 +539,7 @@ func (s *shortener) fields() bool {
 		}
 		return e
 	})
-	s.out = spliced(s.out, func(st stmt) (out []stmt, ok bool) {
+	s.f.out = spliced(s.f.out, func(st stmt) (out []stmt, ok bool) {
 		a, ok := st.(*assignment)
 		if !ok || !a.define || parts[root(a.l)] == nil {
 			return nil, false
@@ -549,6 +549,6 @@ func (s *shortener) fields() bool {
 		}
 		return out, true
 	})
-	s.out = merged(s.out)
+	s.f.out = merged(s.f.out)
 	return len(parts) > 0
 }

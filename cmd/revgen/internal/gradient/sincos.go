@@ -14,8 +14,8 @@ type sincos struct {
 
 // A pairing looks for sines and cosines of one variable.
 type pairing struct {
-	*lowerer
-	sets map[*variable]int // but for definitions
+	lowerer *lowerer
+	sets    map[*variable]int // but for definitions
 }
 
 // paired returns statements in which a sine and a cosine of one variable come from one call. Both stand in
@@ -142,10 +142,10 @@ func (p *pairing) pair(list []stmt, x *variable) *sincos {
 		return &sincos{sin: sin, cos: cos, x: s.x}
 	}
 	if s.sin == nil {
-		s.sin = &variable{name: p.unique("sin"), typ: float}
+		s.sin = &variable{name: p.lowerer.unique("sin"), typ: float}
 	}
 	if s.cos == nil {
-		s.cos = &variable{name: p.unique("cos"), typ: float}
+		s.cos = &variable{name: p.lowerer.unique("cos"), typ: float}
 	}
 	return s
 }

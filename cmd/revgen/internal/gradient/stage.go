@@ -58,7 +58,7 @@ func (v *vectorizer) staged(s *ranged) []stmt {
 	}
 	outer := s.v.scope[:len(s.v.scope)-1]
 	local := func(name string, t types.Type) *variable {
-		return &variable{name: v.unique(name), typ: t, scope: slices.Clone(outer)}
+		return &variable{name: v.lowerer.unique(name), typ: t, scope: slices.Clone(outer)}
 	}
 	lo, hi := local("lo", integer), local("hi", integer)
 	all := &ranged{v: lo, lo: integerLit(0), hi: n, step: strip, info: &loopInfo{s.info.depth}, mark: local("mark", integer)}

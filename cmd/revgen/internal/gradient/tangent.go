@@ -13,7 +13,7 @@ import (
 // It stands before the statement, because e may read the old v. The tangent of a value on a
 // tape is on a tape of its own.
 type tangenter struct {
-	*lowerer
+	lowerer *lowerer
 	*analysis
 	dots  map[*variable]*variable
 	slots map[*slot]*slot
@@ -139,7 +139,7 @@ func (t *tangenter) dotOf(v *variable) *variable {
 		if v.param && !isFloat(v.typ) {
 			panic(Refusal{Msg: v.name + " gets values that depend on the direction, but has no tangent"})
 		}
-		d = &variable{name: t.unique(v.name + "Dot"), typ: v.typ, of: v, scope: v.scope}
+		d = &variable{name: t.lowerer.unique(v.name + "Dot"), typ: v.typ, of: v, scope: v.scope}
 		if v.param {
 			t.start = append(t.start, &assignment{l: ref(d), op: token.ASSIGN, define: true})
 		}

@@ -14,7 +14,7 @@ import (
 // of such a loop becomes a call for all iterations. This is right if no iteration reads what
 // another one writes.
 type vectorizer struct {
-	*lowerer
+	lowerer *lowerer
 	*analysis
 	kept  map[*variable]bool // parts of a tape, of the length of their loop
 	tapes map[*variable]bool // parts of a tape, of which an iteration has some places
@@ -220,7 +220,7 @@ func (v *vectorizer) keep(forward, back *ranged, of types.Type, slots map[*slot]
 		n = &binary{token.MUL, integerLit(width), n, integer}
 	}
 	for k, s := range []*ranged{forward, back} {
-		row := &variable{name: v.unique("kept"), typ: types.NewSlice(of), scope: s.v.scope[:len(s.v.scope)-1]}
+		row := &variable{name: v.lowerer.unique("kept"), typ: types.NewSlice(of), scope: s.v.scope[:len(s.v.scope)-1]}
 		v.kept[row], v.tapes[row] = len(slots) == 1 && of == float, true
 		place := func(slot *slot) expr {
 			i := expr(ref(s.v))
@@ -390,8 +390,8 @@ func (w *loopWriter) paired(list []stmt) []stmt {
 			args := append(slices.Clone(axpy.args), inner.args[1])
 			sum := expr(&call{"num.AxpyInner", numPath, args, float})
 			var both []stmt
-			if isElement(second.l) && w.key(second.l) == w.key(axpy.args[0]) {
-				v := &variable{name: w.unique("inner"), typ: float, scope: w.i.scope[:len(w.i.scope)-1]}
+			if isElement(second.l) && w.vectorizer.key(second.l) == w.vectorizer.key(axpy.args[0]) {
+				v := &variable{name: w.vectorizer.lowerer.unique("inner"), typ: float, scope: w.i.scope[:len(w.i.scope)-1]}
 				both, sum = append(both, &assignment{l: ref(v), op: token.ASSIGN, r: sum, define: true}), ref(v)
 			}
 			both = append(both, &assignment{l: second.l, op: second.op, r: sum})
@@ -657,12 +657,12 @@ func expanded(e expr, env map[*variable]expr) expr {
 
 // A loopWriter writes the calls that a loop becomes.
 type loopWriter struct {
-	*vectorizer
-	i       *variable
-	lo, hi  expr
-	out     []stmt
-	guarded bool // what the calls are of may not exist if there is no iteration
-	stores  bool // values of the function: a quotient is no product with a rounded inverse, and factors keep their order
+	vectorizer *vectorizer
+	i          *variable
+	lo, hi     expr
+	out        []stmt
+	guarded    bool // what the calls are of may not exist if there is no iteration
+	stores     bool // values of the function: a quotient is no product with a rounded inverse, and factors keep their order
 }
 
 func (w *loopWriter) put(s stmt) { w.out = append(w.out, s) }
@@ -879,7 +879,7 @@ func (w *loopWriter) slice(e *element, first bool) expr {
 			lo, hi = shifted(lo, token.ADD, c), shifted(hi, token.ADD, c)
 		}
 	}
-	if w.kept[root(e.x)] && isLit(lo, "0") { // and not in a strip
+	if w.vectorizer.kept[root(e.x)] && isLit(lo, "0") { // and not in a strip
 		return e.x
 	}
 	if !isLit(lo, "0") {
@@ -890,7 +890,7 @@ func (w *loopWriter) slice(e *element, first bool) expr {
 	case isLit(lo, "0") && (whole || !first):
 		return e.x
 	case isLit(lo, "0"):
-		if !w.natural(hi) {
+		if !w.vectorizer.natural(hi) {
 			w.guarded = true
 		}
 		return &part{e.x, nil, hi, true}
@@ -1023,7 +1023,9 @@ func (w *loopWriter) sum(e loopEffect, terms []term) bool {
 		merged[i].coef = add(one(merged[i].coef), one(t.coef))
 	}
 	// A term in the memory of l, under its name or maybe under another one, comes before any other call.
-	inMemory := func(t term) bool { return w.key(t.x) == w.key(l) || t.y != nil && w.key(t.y) == w.key(l) }
+	inMemory := func(t term) bool {
+		return w.vectorizer.key(t.x) == w.vectorizer.key(l) || t.y != nil && w.vectorizer.key(t.y) == w.vectorizer.key(l)
+	}
 	first := slices.IndexFunc(merged, inMemory)
 	if first >= 0 {
 		if slices.ContainsFunc(merged[first+1:], inMemory) {

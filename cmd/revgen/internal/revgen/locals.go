@@ -306,16 +306,16 @@ type usage struct{ read, added, stored bool }
 
 // A scan finds out what statements do with locals.
 type scan struct {
-	*reader
-	uses map[types.Object]*usage
+	reader *reader
+	uses   map[types.Object]*usage
 }
 
 // use returns the usages of the locals that e may stand for, and whether it stands for
 // all of them.
 func (s *scan) use(e ast.Expr) (us []*usage, exact bool) {
-	objs, exact := s.leavesOf(e)
+	objs, exact := s.reader.leavesOf(e)
 	for _, obj := range objs {
-		if s.env[obj].v == nil {
+		if s.reader.env[obj].v == nil {
 			continue // defined in the statements
 		}
 		if s.uses[obj] == nil {
@@ -376,7 +376,7 @@ func (s *scan) visit(n ast.Node) bool {
 			return false
 		}
 	case *ast.KeyValueExpr:
-		if _, field := s.info.Uses[identOf(n.Key)].(*types.Var); field {
+		if _, field := s.reader.info.Uses[identOf(n.Key)].(*types.Var); field {
 			ast.Inspect(n.Value, s.visit)
 			return false
 		}
