@@ -28,16 +28,16 @@ type Sum[T rev.Number] struct {
 // sumRun is Run of Sum. It returns no error.
 func sumRun[T rev.Number](k *Sum[T], p *rev.Pass[Sum[T]]) error {
 	if k.Out != nil {
-		*k.Out += number.Signed(p.Sign(), vector.Sum(k.X))
+		*k.Out += number.Signed(p.Sign(), vector.SumAt(&k.X))
 	}
 	if p.T.Out != nil {
-		*p.T.Out += number.Signed(p.Sign(), vector.Sum(p.T.X))
+		*p.T.Out += number.Signed(p.Sign(), vector.SumAt(&p.T.X))
 	}
 	if p.G.Out != nil {
-		vector.AddConstant(*p.G.Out, p.G.X)
+		vector.AddConstantAt(*p.G.Out, &p.G.X)
 	}
 	if p.GT.Out != nil {
-		vector.AddConstant(*p.GT.Out, p.GT.X)
+		vector.AddConstantAt(*p.GT.Out, &p.GT.X)
 	}
 	return nil
 }

@@ -6,8 +6,8 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/number"
+	"revnum/internal/vector"
 	"revnum/rev"
-	"revnum/revlinalg"
 	"revnum/ulog"
 )
 
@@ -39,8 +39,9 @@ func prodRun[T rev.Real](k *Prod[T], p *rev.Pass[Prod[T]]) error {
 	if err := checkFactors("Prod", k.X); err != nil {
 		return err
 	}
-	logs := *k
-	if number.IsFixed[T]() && k.Out != nil {
+	switch {
+	case k.Out == nil:
+	case number.IsFixed[T]():
 		var product ulog.Fixed
 		if x, ok := fixedLogs(k.X); ok {
 			product = ulog.Prod(ulog.OfFixedLogs(x))
@@ -50,12 +51,19 @@ func prodRun[T rev.Real](k *Prod[T], p *rev.Pass[Prod[T]]) error {
 			}
 		}
 		multiply(k.Out, product, p.Back)
-		logs.Out = nil
+	default:
+		*k.Out += number.Signed(p.Sign(), vector.SumAt(&k.X))
 	}
-	type sum = revlinalg.Sum[T]
-	return sum(logs).Run(rev.Pass[sum]{
-		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent, G: sum(p.G), T: sum(p.T), GT: sum(p.GT),
-	})
+	if p.T.Out != nil {
+		*p.T.Out += number.Signed(p.Sign(), vector.SumAt(&p.T.X))
+	}
+	if p.G.Out != nil {
+		vector.AddConstantAt(*p.G.Out, &p.G.X)
+	}
+	if p.GT.Out != nil {
+		vector.AddConstantAt(*p.GT.Out, &p.GT.X)
+	}
+	return nil
 }
 
 // fixedLogs returns x if it is contiguous and over fixed.Q43.

@@ -51,7 +51,10 @@ func AddElements[T rev.Float](y *rev.Vector[T], lo int, alpha T, d []T) {
 }
 
 // AddConstant adds c to all elements of x.
-func AddConstant[T rev.Number](c T, x rev.Vector[T]) {
+func AddConstant[T rev.Number](c T, x rev.Vector[T]) { AddConstantAt(c, &x) }
+
+// AddConstantAt is AddConstant.
+func AddConstantAt[T rev.Number](c T, x *rev.Vector[T]) {
 	if x.Data == nil {
 		return
 	}
@@ -215,7 +218,10 @@ func SumSquaresAt[T rev.Real](x *rev.Vector[T]) T {
 }
 
 // Sum returns Σ x_i, 0 if x is nil.
-func Sum[T rev.Number](x rev.Vector[T]) (s T) {
+func Sum[T rev.Number](x rev.Vector[T]) T { return SumAt(&x) }
+
+// SumAt is Sum.
+func SumAt[T rev.Number](x *rev.Vector[T]) (s T) {
 	if x.N == 0 || x.Data == nil {
 		return 0
 	}
