@@ -1,0 +1,14 @@
+package revgen
+
+import (
+	"os"
+	"runtime/debug"
+	"testing"
+)
+
+// TestMain lets the heap grow more between collections. The types of the packages that tests load stay, and
+// what else they allocate does not.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	os.Exit(m.Run())
+}
