@@ -586,3 +586,62 @@ func TestSequence(t *testing.T) {
 		t.Error("a wait ends before the block is done")
 	}
 }
+
+// A host runs work at once, in another goroutine, after the call, or not at all.
+func TestLend(t *testing.T) {
+	late := make(chan func(), 1000)
+	for name, start := range map[string]func(work func()){
+		"in the caller":      func(work func()) { work() },
+		"in another thread":  func(work func()) { go work() },
+		"after the call":     func(work func()) { late <- work },
+		"never":              func(func()) {},
+		"after another call": func(work func()) { go func() { time.Sleep(time.Millisecond); work() }() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			end := Lend(start)
+			Lend(func(func()) { t.Error("a second host was asked") })()
+			for _, blocks := range []int{1, 2, 7, 50} {
+				if err := checkRun(4, blocks); err != nil {
+					t.Error(err)
+				}
+			}
+			v := caught(func() {
+				Run(3, 20, blockFunc(func(_, block int) {
+					if block >= 3 {
+						panic(block)
+					}
+				}))
+			})
+			if v != any(3) {
+				t.Errorf("panicked with %v, want 3", v)
+			}
+			end()
+			for len(late) > 0 {
+				(<-late)()
+			}
+			asked := false
+			Lend(func(func()) { asked = true })()
+			if err := checkRun(4, 50); err != nil || asked {
+				t.Errorf("%v after the host has gone, which was asked: %v", err, asked)
+			}
+		})
+	}
+}
+
+// The followers of a host work: each of two blocks waits for the other.
+func TestLentFollowersWork(t *testing.T) {
+	asked := 0
+	defer Lend(func(work func()) {
+		asked++
+		go work()
+	})()
+	var wg sync.WaitGroup
+	wg.Add(2)
+	Run(2, 2, blockFunc(func(_, _ int) {
+		wg.Done()
+		wg.Wait()
+	}))
+	if asked != 1 {
+		t.Errorf("the host was asked for %d followers, want 1", asked)
+	}
+}
