@@ -103,7 +103,7 @@ func eachNorm2[T rev.Float](k Norm2[T], p rev.Pass[Norm2[T]], next Norm2[T], q r
 	}
 	sign, sums, quotients := T(p.Sign()), [rowsAtOnce]T{}, [rowsAtOnce]T{}
 	least, most := moderate[T]()
-	for lo, rows := 0, rowsFor(k.X.N); lo < n; lo += rows {
+	for lo, rows := 0, rowsFor(k.X.N, g.Data != nil && gx.Data != nil); lo < n; lo += rows {
 		norms := sums[:min(rows, n-lo)]
 		vec.SumSquaresRows(k.X.N, x.Data[lo*x.Stride:], x.Stride, norms)
 		if vec.Above(norms, T(least)) == len(norms) && vec.Smaller(norms, T(most)) == len(norms) {
@@ -138,8 +138,13 @@ func eachNorm2[T rev.Float](k Norm2[T], p rev.Pass[Norm2[T]], next Norm2[T], q r
 // rowsAtOnce is how many rows of n problems RunEach takes at once, if they are short.
 const rowsAtOnce = 64
 
-// rowsFor returns how many rows of n elements are taken at once, so that what follows finds them in the cache.
-func rowsFor(n int) int { return max(1, min(rowsAtOnce, 1024/max(1, n))) }
+// rowsFor returns how many rows of n elements are taken at once. If they are read again, they stay in the cache.
+func rowsFor(n int, again bool) int {
+	if !again {
+		return rowsAtOnce
+	}
+	return max(1, min(rowsAtOnce, 1024/max(1, n)))
+}
 
 // addSigned adds sign·x_i to element lo+i of out, if there is an out.
 func addSigned[T rev.Float](sign T, x []T, out *rev.Vector[T], lo int) {

@@ -37,9 +37,14 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 	w := workspace.Get[*each]()
 	w.rule, w.pass, w.args, w.n, w.failed = r, p, a, n, n
 	w.atOnce = zeroBytes / max(1, a.zeroed())
+	workers := 0
+	if i := slices.IndexFunc(r.Params, func(p Param) bool { return p.Name == "Workers" }); i >= 0 && i < len(a.Params) {
+		workers = int(a.Params[i])
+	}
 	took := 0.0 // by a problem, in nanoseconds
 	w.done, w.size = 0, 1
-	for steady := 0; w.done < n && w.err == nil && steady < 2; { // one may be slow by an interrupt, or as it is the first
+	long := n > forkBytes/max(1, a.moved())
+	for steady := 0; !long && w.done < n && w.err == nil && steady < 2; { // one may be slow by an interrupt, or as it is the first
 		start := time.Now()
 		hi := min(n, w.done+w.size)
 		w.run(w.done, hi)
@@ -51,16 +56,17 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 			steady++
 		}
 	}
-	w.size = max(w.size, int(float64(blockTime)/took))
+	if workers == 0 && !long && float64(n-w.done)*took < float64(forkTime) {
+		workers = 1
+	}
+	workers = parallel.Workers(workers)
+	size := (n - w.done) / (8 * workers) // workers that begin late, or are slow, then do fewer
+	if !long {
+		size = min(size, int(float64(blockTime)/took))
+	}
+	w.size = max(w.size, size)
 	if blocks := (n - w.done + w.size - 1) / w.size; blocks > 0 && w.err == nil {
-		workers := 0
-		if i := slices.IndexFunc(r.Params, func(p Param) bool { return p.Name == "Workers" }); i >= 0 && i < len(a.Params) {
-			workers = int(a.Params[i])
-		}
-		if workers == 0 && float64(n-w.done)*took < float64(forkTime) {
-			workers = 1
-		}
-		parallel.Run(parallel.Workers(workers), blocks, w)
+		parallel.Run(workers, blocks, w)
 	}
 	err := w.err
 	w.rule, w.args, w.err = nil, Args{}, nil
@@ -73,6 +79,9 @@ var blockTime = 20 * time.Microsecond
 
 // forkTime is how long all must take for a second worker, which may have to be woken up.
 const forkTime = 100 * time.Microsecond
+
+// forkBytes is memory that no worker reads or writes in less than forkTime.
+const forkBytes = 4 << 20
 
 // An each is a call of CallEach in progress.
 type each struct {
@@ -204,6 +213,16 @@ func (a *Args) zeroed() (bytes int) {
 	for part := range catalog.Part(catalog.NumParts) {
 		for _, b := range a.part(part) {
 			bytes += b.zeroed()
+		}
+	}
+	return bytes
+}
+
+// moved returns how many bytes it is from a problem to the next, of all operands and derivatives together.
+func (a *Args) moved() (bytes int) {
+	for part := range catalog.Part(catalog.NumParts) {
+		for _, b := range a.part(part) {
+			bytes += max(b.Move, -b.Move)
 		}
 	}
 	return bytes

@@ -458,3 +458,29 @@ func TestCallEachZero(t *testing.T) {
 		}
 	}
 }
+
+// Problems that move much memory are shared at once, without a look at how long the first take.
+func TestCallEachLong(t *testing.T) {
+	const n, size = 33, 20_000
+	x, got, want := make([]float64, n*size), make([]float64, n), make([]float64, n)
+	rnd := rand.New(rand.NewPCG(5, 1))
+	for i := range x {
+		x[i] = rnd.NormFloat64()
+	}
+	r := lookup(t, "revlinalg.Norm2[float64]")
+	args := func(out []float64) Args {
+		o, v := Slice(out[:1]), Slice(x[:size])
+		o.Move, v.Move = 8, 8*size
+		o.Axes = 0
+		return Args{Operands: []Buffer{o, v}}
+	}
+	if b := args(got); b.moved()*n < forkBytes {
+		t.Fatalf("%d problems of %d bytes are short", n, b.moved())
+	}
+	if err := errors.Join(r.CallEach(Forward, args(got), n), r.callOneByOne(Forward, args(want), n)); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("norms are %v, want %v", got, want)
+	}
+}
