@@ -3,6 +3,7 @@
 import ctypes
 import functools
 import json
+import math
 import os
 import queue
 import re
@@ -18,6 +19,7 @@ OPERAND, COTANGENT, TANGENT_PART, COTANGENT_TANGENT, PARAMETER = range(5)
 TYPES = {"float64": 1, "float32": 2, "Q43": 3, "complex128": 4, "int": 5}
 CALL, ZERO, COPY, CONJUGATE, WIDEN, BATCH = range(6)  # the steps of rev_run
 NUMBERS = (int, float, bool)  # of parameters, which the library compares with those of calls that it keeps
+SHORT = 1 << 24  # the work of a task that takes some tens of milliseconds at most
 SIZES = {"float64": 8, "float32": 4, "Q43": 8, "complex128": 16, "int": 8}
 
 
@@ -172,9 +174,10 @@ class _Library:
                 done.set()
                 del do, done  # with the arrays of the caller
 
-    def model(self, task, options, args, room):
+    def model(self, task, options, args, room, work=math.inf):
         """Does a task of rev_model. KeyboardInterrupt ends it before its next iteration. args are those of
-        task_argument: the task holds their arrays, as a second interrupt may end this before the task has ended."""
+        task_argument: the task holds their arrays, as a second interrupt may end this before the task has ended.
+        work is about how many numbers it goes through: another thread takes longer to begin than a short task to end."""
         if self.lib is None:
             self.call()
         report, text = ctypes.create_string_buffer(room), json.dumps(options).encode()
@@ -193,7 +196,7 @@ class _Library:
             except BaseException as err:
                 failed.append(err)
 
-        if threading.current_thread() is threading.main_thread():
+        if work > SHORT and threading.current_thread() is threading.main_thread():
             # Only the main thread is interrupted, and not within a call.
             try:
                 self._start(do, done)

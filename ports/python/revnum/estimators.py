@@ -167,7 +167,8 @@ class GaussianMixture(sklearn.mixture.GaussianMixture):
         found = {"weights": np.empty(k), "means": np.empty((k, d)), "covariances": np.empty((k, d, d))}
         args += self._mixture_arguments(2, found)
         try:
-            return library.model("gmm.fit", options, args, 4096 + 32 * int(self.max_iter)) | {"mixture": found}
+            work = X.size * k * options["max_iter"] * max(1, options["starts"])
+            return library.model("gmm.fit", options, args, 4096 + 32 * options["max_iter"], work) | {"mixture": found}
         except NoResultError as err:
             raise ValueError(
                 "Fitting the mixture model failed because some components have ill-defined empirical covariance (for instance caused by singleton or "
@@ -205,7 +206,7 @@ class GaussianMixture(sklearn.mixture.GaussianMixture):
         for rows in _blocks(X, max(X.shape[1], *columns, 1)):
             wide = _wide(X[rows])
             block = np.empty((len(wide), *columns), dtype or np.float64)
-            library.model("gmm.score", kind, [rn.task_argument(0, wide), rn.task_argument(index, block), *self._mixture_arguments(4, mixture)], 64)
+            library.model("gmm.score", kind, [rn.task_argument(0, wide), rn.task_argument(index, block), *self._mixture_arguments(4, mixture)], 64, wide.size * len(mixture["weights"]))
             out[rows] = block
         return out
 
@@ -261,7 +262,8 @@ class KMeans(sklearn.cluster.KMeans):
                 "clusters": int(self.n_clusters), "starts": 0 if self.n_init == "auto" or init is not None else int(self.n_init), "max_iter": int(self.max_iter),
                 "tolerance": float(self.tol) or -1, "batch": int(self.batch_size), "seed": _seed(random_state),
             }
-            r = library.model("kmeans.fit", options, args, 4096)
+            work = X.size * options["clusters"] * options["max_iter"] * max(1, options["starts"])
+            r = library.model("kmeans.fit", options, args, 4096, work)
             if self.verbose:
                 print(f"Initialization complete\nIteration {r['iterations']}, inertia {r['cost']}.")
                 if r["converged"]:
@@ -305,7 +307,7 @@ class KMeans(sklearn.cluster.KMeans):
         for rows in _blocks(X, X.shape[1]):
             wide = _wide(X[rows])
             found = np.empty(len(wide), np.int64)
-            library.model("kmeans.predict", {}, [rn.task_argument(0, wide), rn.task_argument(1, centres), rn.task_argument(2, found)], 64)
+            library.model("kmeans.predict", {}, [rn.task_argument(0, wide), rn.task_argument(1, centres), rn.task_argument(2, found)], 64, wide.size * len(centres))
             labels[rows] = found
         return labels
 

@@ -173,11 +173,39 @@ def test_bundle():
         solve_bundle(cameras[:, :8], points, features, camera, point)
 
 
+@pytest.fixture
+def none_short(monkeypatch):
+    """Another thread does all tasks."""
+    monkeypatch.setattr("revnum._library.SHORT", -1)
+
+
+def test_short_tasks(monkeypatch):
+    """Short tasks begin no thread, and give what others give."""
+    from revnum._library import library
+
+    x = blobs()[0]
+    fits = lambda: [f.fit(x) for f in (KMeans(3, random_state=1), GaussianMixture(3, random_state=1))]
+    found, start, started = lambda m: (m.predict(x), m.score(x)), library._start, []
+    monkeypatch.setattr(library, "_start", lambda *task: (started.append(task), start(*task)))
+    here = fits()
+    want = list(map(found, here))
+    assert not started
+    KMeans(3, max_iter=10**9).fit(x)
+    assert len(started) == 1
+    monkeypatch.setattr("revnum._library.SHORT", -1)
+    for m, (labels, score) in zip(fits(), want):
+        np.testing.assert_array_equal(found(m)[0], labels)
+        assert found(m)[1] == score
+    assert len(started) > 5
+
+
 @pytest.mark.parametrize("raised", [MemoryError, SystemExit])
-def test_task_raises(monkeypatch, raised):
+@pytest.mark.parametrize("most", [-1, 1e9])
+def test_task_raises(monkeypatch, raised, most):
     """What a task raises is the caller's, and the next fit does not wait for a thread that has ended."""
     from revnum._library import library
 
+    monkeypatch.setattr("revnum._library.SHORT", most)
     x = blobs()[0]
     KMeans(3).fit(x)  # keeps a thread
     with monkeypatch.context() as m:
@@ -192,7 +220,7 @@ def test_task_raises(monkeypatch, raised):
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_serve_ends():
+def test_serve_ends(none_short):
     """A thread that ends is not kept, and sets done."""
     import threading
 
@@ -210,7 +238,7 @@ def test_serve_ends():
 
 
 @pytest.mark.parametrize("first", [False, True])
-def test_interrupted_starts(first):
+def test_interrupted_starts(none_short, first):
     """An interrupt at any line of the start of a fit loses no thread, whether there is one or this is the first."""
     import sys
     import threading

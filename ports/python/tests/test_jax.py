@@ -391,6 +391,15 @@ def test_ends_of_the_range():
     check_grads(L.Norm2, [jnp.array([1.0, 2, 3])], order=2)
 
 
+def test_workers_are_threads_of_xla():
+    """All workers of a call flush subnormal numbers, as the threads of XLA do."""
+    if not rj.uses_ffi:
+        pytest.skip("calls go through Python")
+    f, x = jax.jit(jax.vmap(rj.revlinalg.Norm2)), jnp.full((1000, 1000), 1e-310)
+    for _ in range(10):
+        assert np.unique(np.asarray(f(x))).size == 1
+
+
 def test_unitary_steps():
     """Gradients without a tape are those with one. What they keep does not grow with the steps."""
 
