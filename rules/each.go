@@ -62,7 +62,9 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 	workers = parallel.Workers(workers)
 	size := (n - w.done) / (8 * workers) // workers that begin late, or are slow, then do fewer
 	if !long {
-		size = min(size, int(float64(blockTime)/took))
+		if most := int(float64(blockTime) / took); workers == 1 || size > most {
+			size = most
+		}
 	}
 	w.size = max(w.size, size)
 	if blocks := (n - w.done + w.size - 1) / w.size; blocks > 0 && w.err == nil {
