@@ -127,23 +127,19 @@ func (b *BundlePoints) copyProblem(p *ba.Problem, fixedPoints []int) error {
 		}
 	}
 	if err == nil {
-		b.byCamera, err = groupsFor(d, b.camera, camera, b.cameras)
+		b.byCamera, err = b.groups(b.camera, b.point, camera, point, b.cameras)
 	}
 	if err == nil {
-		b.byPoint, err = groupsFor(d, b.point, point, b.points)
+		b.byPoint, err = b.groups(b.point, nil, point, nil, b.points)
 	}
 	return err
 }
 
-// groupsFor stores in d the groups of an index in its memory, for groupsOf.
-func groupsFor(d *Device, index Memory[int32], host []int32, rows int) (structure, error) {
-	ptr := make([]int32, len(host)+1)
-	for i := range ptr {
-		ptr[i] = int32(i)
-	}
-	s, err := copyTranspose(d, len(host), rows, ptr, host)
+// groups keeps the groups of an index for groupsOf.
+func (b *BundlePoints) groups(index, other Memory[int32], host, hostOther []int32, rows int) (structure, error) {
+	s, err := newGroups(b.dev, host, hostOther, rows)
 	if err == nil {
-		d.kept[source{ind: index.address(), rows: len(host), cols: rows}] = s
+		b.dev.kept[source{ptr: other.address(), ind: index.address(), rows: len(host), cols: rows}] = s
 	}
 	return s, err
 }

@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
@@ -10,9 +11,9 @@ import (
 	"revnum/rev"
 )
 
-// The kernels Snavely and Weighted are those of revmodels/ba. A thread has an observation.
-// What observations add to the cotangents of cameras and points goes to scratch memory,
-// and is then added up for each camera and each point.
+// The kernels Snavely and Weighted are those of revmodels/ba. A thread has an observation. Cotangents
+// take two launches: one has the observations in the order of their points, and the other in that of
+// their cameras, where each warp adds up a piece of those of a camera.
 
 // observations have the operands of Snavely or Weighted.
 type observations[T rev.Real] struct {
@@ -60,117 +61,146 @@ func (o *observations[T]) run(w *pass, sign int, g, t, gt observations[T], j jac
 	if n == 0 || w.dev == nil {
 		return
 	}
-	byCamera, byPoint := groupsOf(w, o.camera, o.cameras.Rows), groupsOf(w, o.point, o.points.Rows)
+	byPoint := groupsOf(w, o.point, nil, o.points.Rows)
+	byCamera := groupsOf(w, o.camera, o.point, o.cameras.Rows)
 	second := gt.inputs() && (g.r.Data != nil || g.z.Data != nil || gt.r.Data != nil || gt.z.Data != nil)
-	rowsWanted := func(g *observations[T]) bool { return g.cameras.Data != nil || g.points.Data != nil }
 
-	const cameraNumbers = 26 // of a Camera in kernels/camera.cu
+	const dualNumbers = 2 * 26 // of a Camera of Duals in kernels/camera.cu, which is larger than others
 	size := int(unsafe.Sizeof(*new(T)))
-	cameras := uint64(w.room(0, 2*cameraNumbers*o.cameras.Rows*size))
-	width := params + 3
-	var rows Memory[T]
-	if g.r.Data != nil && rowsWanted(&g) || second && rowsWanted(&gt) {
-		rows = memoryAt[T](w.room(1, n*width*size), n*width)
-	}
-	collect := func(g *observations[T]) {
-		add := func(to General[T], s structure, from int) {
-			if to.Data != nil {
-				slots := max(1, min(n/to.Rows/gatherRun, maxThreads/to.Cols))
-				atOnce := maxThreads / (to.Cols * slots)
-				blocks := max(1, min((to.Rows+atOnce-1)/atOnce, 1<<16))
-				w.launch(typed[T]("gatherRows"), grid{[3]int{blocks, 1, 1}, [3]int{maxThreads, 1, 1}}, at(to.Data), uint64(to.Stride), uint64(to.Rows), uint64(to.Cols),
-					at(rows), uint64(width), uint64(from), at(s.ptr), at(s.ind), uint64(slots))
-			}
+	cameras := uint64(w.room(0, dualNumbers*o.cameras.Rows*size))
+	// collect adds up the cotangents of cameras by a kernel with the operands.
+	collect := func(to General[T], kernel string, operands ...*observations[T]) {
+		parts := uint64(w.room(1, byCamera.pieces*params*size))
+		all := []uint64{uint64(byCamera.pieces), cameras, at(byCamera.list), at(byCamera.ind), at(byCamera.perm)}
+		for _, p := range operands {
+			all = append(all, p.params()...)
 		}
-		add(g.cameras, byCamera, 0)
-		add(g.points, byPoint, params)
+		w.launch(o.name(kernel), observerGrid(byCamera.pieces*warp), append(all, parts)...)
+		slots := max(1, min(byCamera.pieces/to.Rows/gatherRun, maxThreads/to.Cols))
+		atOnce := maxThreads / (to.Cols * slots)
+		blocks := max(1, min((to.Rows+atOnce-1)/atOnce, 1<<16))
+		w.launch(typed[T]("gatherRows"), grid{[3]int{blocks, 1, 1}, [3]int{maxThreads, 1, 1}},
+			at(to.Data), uint64(to.Stride), uint64(to.Rows), uint64(to.Cols), parts, at(byCamera.list[3*byCamera.pieces:]), uint64(slots))
 	}
-	params64 := []uint64{uint64(o.cameras.Rows), bit(o.weighted), uint64(o.cameras.Data.address()), uint64(o.cameras.Stride)}
+	count, x, down := uint64(o.cameras.Rows), at(o.cameras.Data), uint64(o.cameras.Stride)
 	index := []uint64{cameras, uint64(o.camera.address()), uint64(o.point.address())}
 
-	w.launch(typed[T]("setCameras"), vectorGrid(o.cameras.Rows), append([]uint64{cameras}, params64...)...)
-	to := uint64(0)
-	if g.r.Data != nil && rowsWanted(&g) {
-		to = uint64(rows.address())
-	}
+	w.launch(o.name("setCameras"), vectorGrid(o.cameras.Rows), cameras, count, x, down)
 	left := *o // what has not got its residuals
-	observe := func(kernel string, params ...uint64) {
+	observe := func(kernel string, n int, params ...uint64) {
 		all := append(append([]uint64{uint64(n), uint64(sign)}, index...), left.params()...)
 		w.launch(o.name(kernel), observerGrid(n), append(all, params...)...)
 		left.r, left.z = Vector[T]{}, Vector[T]{}
 	}
 	if j.j.Data != nil {
 		dz, dzInc := j.dz.params()
-		observe("jacobian", at(j.j.Data), uint64(j.j.Stride), dz, dzInc)
+		observe("jacobian", n, at(j.j.Data), uint64(j.j.Stride), dz, dzInc)
 	}
 	if g.r.Data != nil || g.z.Data != nil {
-		observe("cotangents", append(g.params(), to)...)
+		observe("cotangents", o.points.Rows, append(g.params(), at(byPoint.ptr), at(byPoint.ind))...)
+		if g.r.Data != nil && g.cameras.Data != nil {
+			collect(g.cameras, "cotangentsOfCameras", o, &g)
+		}
 	}
 	if t.r.Data != nil || t.z.Data != nil {
-		observe("tangents", t.params()...)
+		observe("tangents", n, t.params()...)
 	}
 	if left.r.Data != nil || left.z.Data != nil {
-		observe("project")
-	}
-	if to != 0 {
-		collect(&g)
+		observe("project", n)
 	}
 	if !second {
 		return
 	}
-	w.launch(typed[T]("setDualCameras"), vectorGrid(o.cameras.Rows),
-		append(append([]uint64{cameras}, params64...), uint64(t.cameras.Data.address()), uint64(t.cameras.Stride))...)
-	next := append([]uint64{uint64(n)}, index...)
-	for _, p := range []*observations[T]{o, &g, &t, &gt} {
+	w.launch(typed[T]("setDualCameras"), vectorGrid(o.cameras.Rows), cameras, count, bit(o.weighted), x, down, at(t.cameras.Data), uint64(t.cameras.Stride))
+	next := append([]uint64{uint64(o.points.Rows)}, index...)
+	operands := []*observations[T]{o, &g, &t, &gt}
+	for _, p := range operands {
 		next = append(next, p.params()...)
 	}
-	to = 0
-	if rowsWanted(&gt) {
-		to = uint64(rows.address())
-	}
-	w.launch(o.name("second"), observerGrid(n), append(next, to)...)
-	if to != 0 {
-		collect(&gt)
+	w.launch(o.name("second"), observerGrid(o.points.Rows), append(next, at(byPoint.ptr), at(byPoint.ind))...)
+	if gt.cameras.Data != nil {
+		collect(gt.cameras, "secondOfCameras", operands...)
 	}
 }
 
-// gatherRun is how many observations of a camera or a point a thread adds up, if there are enough.
+// gatherRun is how many pieces of a camera a thread adds up, if there are enough.
 const gatherRun = 8
 
-// observerGrid returns the grid for n observations, one for each thread.
+// observerGrid returns the grid for n threads.
 func observerGrid(n int) grid {
 	const observers = 128 // as in kernels/camera.cu
 	return grid{[3]int{(n + observers - 1) / observers, 1, 1}, [3]int{observers, 1, 1}}
 }
 
 // groupsOf returns, for each row below rows, the observations that have it as index, in
-// ascending order: row i has ind[ptr[i]], ..., ind[ptr[i+1]-1]. They are computed on the
-// host when they are first wanted, and kept until the memory of the index is freed.
-func groupsOf(w *pass, index Memory[int32], rows int) structure {
+// ascending order: row i has ind[ptr[i]], ..., ind[ptr[i+1]-1]. If all are in that order anyhow, ind is
+// absent. If there is another index, perm has it for each place of ind, ind is there, and list has pieces of
+// up to bounds.piece of these places: their ends and their row, and after all pieces the first piece of
+// each row and the number of pieces. All this is computed on the host when it is first wanted,
+// and kept until the memory of an index is freed.
+func groupsOf(w *pass, index, other Memory[int32], rows int) structure {
 	if w.err != nil || w.dev == nil || len(index) == 0 {
 		return structure{}
 	}
-	from := source{ind: index.address(), rows: len(index), cols: rows}
+	from := source{ptr: other.address(), ind: index.address(), rows: len(index), cols: rows}
 	s, ok := w.dev.kept[from]
 	if ok {
 		return s
 	}
-	ptr, ind := make([]int32, len(index)+1), make([]int32, len(index))
-	get(w, ind, index.address())
-	for i := range ptr {
-		ptr[i] = int32(i)
+	host, hostOther := make([]int32, len(index)), make([]int32, len(other))
+	get(w, host, index.address())
+	if other != nil {
+		get(w, hostOther, other.address())
 	}
 	if w.err == nil {
-		if err := checkStructure(len(index), rows, ptr, ind); err != nil {
-			w.err = fmt.Errorf("cuda: an index of an observation: %w", errors.Join(mat.ErrRowAccess, err))
-		}
+		s, w.err = newGroups(w.dev, host, hostOther, rows)
 	}
 	if w.err == nil {
-		if s, w.err = copyTranspose(w.dev, len(index), rows, ptr, ind); w.err == nil {
-			w.dev.kept[from] = s
-		}
+		w.dev.kept[from] = s
 	}
 	return s
+}
+
+// newGroups computes the groups of an index. An empty other is absent.
+func newGroups(d *Device, index, other []int32, rows int) (s structure, err error) {
+	each := make([]int32, len(index)+1)
+	for i := range each {
+		each[i] = int32(i)
+	}
+	if err := checkStructure(len(index), rows, each, index); err != nil {
+		return s, fmt.Errorf("cuda: an index of an observation: %w", errors.Join(mat.ErrRowAccess, err))
+	}
+	ptr, ind, _ := transpose(len(index), rows, each, index)
+	s.rows, s.cols = rows, len(index)
+	s.ptr, err = copyTo(d, ptr)
+	if err == nil && (len(other) > 0 || !slices.IsSorted(ind)) {
+		s.ind, err = copyTo(d, ind)
+	}
+	if len(other) > 0 {
+		perm := make([]int32, len(ind))
+		for e, i := range ind {
+			perm[e] = other[i]
+		}
+		var list []int32
+		ends := make([]int32, 1, rows+1)
+		for i := range int32(rows) {
+			for begin := int(ptr[i]); begin < int(ptr[i+1]); begin += bounds.piece {
+				list = append(list, int32(begin), int32(min(begin+bounds.piece, int(ptr[i+1]))), i)
+			}
+			ends = append(ends, int32(len(list)/3))
+		}
+		s.pieces = len(list) / 3
+		if err == nil {
+			s.perm, err = copyTo(d, perm)
+		}
+		if err == nil {
+			s.list, err = copyTo(d, append(list, ends...))
+		}
+	}
+	if err != nil {
+		return structure{}, errors.Join(err, s.free(d))
+	}
+	return s, nil
 }
 
 // check panics unless j is memory for the Jacobian of o.

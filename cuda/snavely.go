@@ -21,8 +21,7 @@ import "revnum/rev"
 // point until they are freed. An index that is not a row is an error, which wraps
 // mat.ErrRowAccess.
 //
-// Cotangents of cameras and points take scratch memory of 12 numbers for each observation.
-// They are added up in an order that depends on the observations alone. Over Q43 all passes
+// Cotangents of cameras and points are added up in an order that depends on the observations alone. Over Q43 all passes
 // have the bits of the CPU, but they do not look for values that leave the range. These
 // wrap.
 type Snavely[T rev.Real] struct {

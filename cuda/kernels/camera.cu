@@ -41,6 +41,21 @@ template <class T> DEVICE Dual<T> ratio(Dual<T> x, Dual<T> y) {
 	return Dual<T>{q, ratio(minus(x.d, product(q, y.d)), y.v)};
 }
 
+// last returns x, or the tangent of a Dual.
+template <class T> DEVICE T last(T x) { return x; }
+template <class T> DEVICE T last(Dual<T> x) { return x.d; }
+
+// A Divisor divides by y. Floats are multiplied by its inverse.
+template <class N> struct Divisor {
+	N y;
+	INLINE explicit Divisor(N y) : y(y) {}
+	INLINE N under(N x) const { return ratio(x, y); }
+};
+template <> INLINE Divisor<double>::Divisor(double y) : y(1 / y) {}
+template <> INLINE Divisor<float>::Divisor(float y) : y(1 / y) {}
+template <> INLINE double Divisor<double>::under(double x) const { return x * y; }
+template <> INLINE float Divisor<float>::under(float x) const { return x * y; }
+
 // Coefficients are those of a rotation by an angle, whose square is s, with their
 // derivatives by s: a = sin θ/θ, b = (1 - cos θ)/θ², c = (θ - sin θ)/θ³.
 template <class W> struct Coefficients {
@@ -102,7 +117,6 @@ template <class N> struct Camera {
 	N f, u, v, k1, k2;
 	N left[9]; // K of the rotation
 };
-constexpr int cameraNumbers = 26, projectionNumbers = 18; // the second without K, as pairs
 
 // exponential sets m to I + a·[r] + b·[r]², where [r]·x = r×x.
 template <class N> INLINE void exponential(N *m, N a, N b, const N *r) {
@@ -122,8 +136,8 @@ template <class N> INLINE void exponential(N *m, N a, N b, const N *r) {
 }
 
 template <class N> INLINE void assemble(Camera<N> &c, bool weighted, const N *p, N a, N b, N d) {
-	exponential(c.turn, a, b, p);
 	exponential(c.left, b, d, p);
+	exponential(c.turn, a, b, p);
 	for (int i = 0; i < 3; i++) c.shift[i] = p[3 + i];
 	c.f = p[6];
 	c.u = weighted ? p[7] : number<N>(0);
@@ -152,17 +166,42 @@ template <class T> DEVICE T narrowed(Wide<T> v) {
 	return x;
 }
 
-// setCameras computes the cameras with the parameters in the rows of x, and with the
-// tangents in the rows of t. A null t stands for zeros.
-template <class T> INLINE void setCameras(Camera<T> *to, i64 n, i64 weighted, const T *x, i64 down) {
+// A Stored is a camera in memory, as a row of numbers. Over floats these are the parameters and
+// the coefficients, and each observation computes both matrices again: that is fewer numbers to gather.
+// Over Q43 products cost more, and the row is a Camera.
+template <class T, bool weighted> struct Stored {
+	constexpr static int params = weighted ? 11 : 9, numbers = params + 3, projected = numbers;
+	INLINE static void store(T *to, const T *p, T a, T b, T c) {
+#pragma unroll
+		for (int k = 0; k < params; k++) to[k] = p[k];
+		to[params] = a;
+		to[params + 1] = b;
+		to[params + 2] = c;
+	}
+	INLINE static const Camera<T> &camera(Camera<T> &room, const T *from) {
+		assemble(room, weighted, from, from[params], from[params + 1], from[params + 2]);
+		return room;
+	}
+};
+template <bool weighted> struct Stored<Q43, weighted> {
+	constexpr static int numbers = 26, projected = 18; // the projection does without K
+	INLINE static void store(Q43 *to, const Q43 *p, Q43 a, Q43 b, Q43 c) { assemble(*(Camera<Q43> *)to, weighted, p, a, b, c); }
+	INLINE static const Camera<Q43> &camera(Camera<Q43> &, const Q43 *from) { return *(const Camera<Q43> *)from; }
+};
+
+// setCameras stores the cameras with the parameters in the rows of x.
+template <class T, bool weighted> INLINE void setCameras(T *to, i64 n, const T *x, i64 down) {
 	for (i64 i = first(); i < n; i += step()) {
-		T p[11];
-		for (int k = 0; k < 11; k++) p[k] = weighted || k < 9 ? x[i * down + k] : number<T>(0);
+		constexpr int params = weighted ? 11 : 9;
+		T p[params];
+		for (int k = 0; k < params; k++) p[k] = x[i * down + k];
 		Coefficients<Wide<T>> q = coefficientsOf(p);
-		assemble(to[i], weighted, p, narrowed<T>(q.a), narrowed<T>(q.b), narrowed<T>(q.c));
+		Stored<T, weighted>::store(to + i * Stored<T, weighted>::numbers, p, narrowed<T>(q.a), narrowed<T>(q.b), narrowed<T>(q.c));
 	}
 }
 
+// setDualCameras computes the cameras with the parameters in the rows of x, and with the tangents in the rows
+// of t. A null t stands for zeros.
 template <class T> INLINE void setDualCameras(Camera<Dual<T>> *to, i64 n, i64 weighted, const T *x, i64 down, const T *t, i64 downT) {
 	for (i64 i = first(); i < n; i += step()) {
 		T r[3];
@@ -190,21 +229,26 @@ template <class N> INLINE void mulTransVec(N *y, const N *m, const N *x) {
 	for (int i = 0; i < 3; i++) y[i] = plus(plus(product(m[i], x[0]), product(m[3 + i], x[1])), product(m[6 + i], x[2]));
 }
 
+// Whether products are rounded to places that are fixed, so that the order of operations matters to the bit.
+template <class N> constexpr bool rounded = false;
+template <> constexpr bool rounded<Q43> = true;
+
 // A Term is an observation: its residuals and their derivatives by the camera, the point
 // and the weight.
 template <class N, bool weighted> struct Term {
 	constexpr static int params = weighted ? 11 : 9, columns = params + 3 + weighted;
-	N r[2], j[2][columns];
+	N r[2], j[2][columns], byTurned[2][3], turned[3]; // turned is R·x, and byTurned the derivatives by y
 
 	INLINE void observe(const Camera<N> &c, const N *point, N weight, const N *feature, bool derivatives) {
-		N zero = number<N>(0), x[3], turned[3], y[3];
+		N zero = number<N>(0), x[3], y[3];
 #pragma unroll
 		for (int i = 0; i < 3; i++) x[i] = weighted ? minus(point[i], c.shift[i]) : point[i];
 		mulVec(turned, c.turn, x);
 #pragma unroll
 		for (int i = 0; i < 3; i++) y[i] = weighted ? turned[i] : plus(turned[i], c.shift[i]);
 		N depth = weighted ? y[2] : minus(zero, y[2]);
-		N p[2] = {ratio(y[0], depth), ratio(y[1], depth)};
+		Divisor<N> over(depth);
+		N p[2] = {over.under(y[0]), over.under(y[1])};
 		N square = plus(product(p[0], p[0]), product(p[1], p[1]));
 		N slope = plus(c.k1, product(c.k2, square));
 		N radial = plus(number<N>(1), product(slope, square));
@@ -214,28 +258,28 @@ template <class N, bool weighted> struct Term {
 			r[0] = plus(r[0], c.u);
 			r[1] = plus(r[1], c.v);
 		}
-		if (derivatives) differentiate(c, turned, depth, p, square, slope, radial, weight);
+		if (derivatives) differentiate(c, over, p, square, slope, radial, weight);
 		if (weighted) {
 			r[0] = product(weight, r[0]);
 			r[1] = product(weight, r[1]);
 		}
 	}
 
-	INLINE void differentiate(const Camera<N> &c, const N *turned, N depth, const N *p, N square, N slope, N radial, N weight) {
+	INLINE void differentiate(const Camera<N> &c, Divisor<N> over, const N *p, N square, N slope, N radial, N weight) {
 		N zero = number<N>(0), scale = weighted ? product(weight, c.f) : c.f;
 		N bend = plus(slope, product(c.k2, square));
 		bend = plus(bend, bend);
 		N stretch = plus(radial, product(bend, square));
 #pragma unroll
 		for (int i = 0; i < 2; i++) {
-			N *row = j[i], d[3]; // d are the derivatives by y
+			N *row = j[i], *d = byTurned[i];
 #pragma unroll
 			for (int k = 0; k < 2; k++) {
 				d[k] = product(bend, product(p[i], p[k]));
 				if (k == i) d[k] = plus(d[k], radial);
-				d[k] = ratio(product(scale, d[k]), depth);
+				d[k] = over.under(product(scale, d[k]));
 			}
-			d[2] = ratio(product(scale, product(stretch, p[i])), depth);
+			d[2] = over.under(product(scale, product(stretch, p[i])));
 			if (weighted) d[2] = minus(zero, d[2]);
 			N across[3];
 #pragma unroll
@@ -263,6 +307,50 @@ template <class N, bool weighted> struct Term {
 			}
 		}
 	}
+
+	// move adds to s the tangents of the residuals of a camera and a point that move. Null pointers do not. Over Q43 it
+	// multiplies by the Jacobian, whose products are rounded. Over floats it first moves what is projected, y, by
+	// (K·ṙ)×(R·x) and R·ẋ, which takes fewer registers.
+	INLINE void move(N (&s)[2], const Camera<N> &c, const N (&angle)[3], const N *camera, const N *point) const {
+		if constexpr (rounded<N>) {
+#pragma unroll
+			for (int i = 0; i < 2; i++) {
+				if (camera) {
+#pragma unroll
+					for (int l = 0; l < params; l++) s[i] = plus(s[i], product(j[i][l], camera[l]));
+				}
+				if (point) {
+#pragma unroll
+					for (int l = 0; l < 3; l++) s[i] = plus(s[i], product(j[i][params + l], point[l]));
+				}
+			}
+		} else {
+			N zero = number<N>(0), x[3] = {zero, zero, zero}, y[3];
+#pragma unroll
+			for (int k = 0; k < 3; k++) {
+				if (point) x[k] = point[k];
+				if (weighted && camera) x[k] = minus(x[k], camera[3 + k]);
+			}
+			mulVec(y, c.turn, x);
+			if (camera) {
+#pragma unroll
+				for (int k = 0; k < 3; k++) {
+					int l = (k + 1) % 3, m = (k + 2) % 3;
+					y[k] = plus(y[k], minus(product(angle[l], turned[m]), product(angle[m], turned[l])));
+					if (!weighted) y[k] = plus(y[k], camera[3 + k]);
+				}
+			}
+#pragma unroll
+			for (int i = 0; i < 2; i++) {
+#pragma unroll
+				for (int k = 0; k < 3; k++) s[i] = plus(s[i], product(byTurned[i][k], y[k]));
+				if (camera) {
+#pragma unroll
+					for (int l = 6; l < params; l++) s[i] = plus(s[i], product(j[i][l], camera[l]));
+				}
+			}
+		}
+	}
 };
 
 // Operands are those of a kernel, or of its derivatives. Null pointers are absent.
@@ -276,62 +364,68 @@ template <class T> DEVICE T at(const T *x, i64 i) { return x ? x[i] : number<T>(
 
 // warpFirst returns the first observation of the warp of a thread.
 DEVICE i64 warpFirst() { return first() - threadX() % lanes; }
+DEVICE int laneOf() { return (int)(threadX() % lanes); }
 
 // Threads of a block that observes. Twice as many would use half of the registers of a
 // multiprocessor, as a thread needs 160 or more over float64.
 constexpr int observers = 128; // as in camera.go
 
-// A Pair is the bits of two numbers.
-template <class T> struct PairOf { typedef u64 type __attribute__((ext_vector_type(2))); };
-template <> struct PairOf<float> { typedef unsigned type __attribute__((ext_vector_type(2))); };
-template <class T> using Pair = typename PairOf<T>::type;
+// A Pair is the Bits of two numbers.
+template <class T> struct BitsOf { typedef u64 type; typedef u64 pair __attribute__((ext_vector_type(2))); };
+template <> struct BitsOf<float> { typedef unsigned type; typedef unsigned pair __attribute__((ext_vector_type(2))); };
+template <class T> using Bits = typename BitsOf<T>::type;
+template <class T> using Pair = typename BitsOf<T>::pair;
 
-// fetch copies the cameras of the threads of a warp to shared memory, and returns that of a thread. As
-// they are anywhere, neighbouring threads load neighbouring pairs of numbers of a camera: if each
-// loaded its own, each load would go to 32 places.
-template <int numbers, class T> INLINE const Camera<T> &fetch(T *room, const Camera<T> *cameras, int camera) {
-	constexpr int pairs = numbers / 2, some = 4; // loads at once
-	int lane = (int)threadX() % lanes;
-	Pair<T> *to = (Pair<T> *)room;
-	warpBarrier();
-#pragma unroll 1
-	for (int begin = 0; begin < pairs; begin += some) { // the last ones twice, if they are not as many
-		Pair<T> v[some];
-		int at[some];
+// A Gathered has what a thread loads of the rows of a warp, of which each thread wants one. As the rows are
+// anywhere, neighbouring threads load neighbouring elements: if each loaded its own row, each load
+// would go to 32 places. The distance of rows in shared memory is odd, to avoid conflicts of banks.
+// Width threads share a row, so that what a thread computes of its place serves for all its loads.
+template <int count, int width, class E> struct Gathered {
+	constexpr static int apart = count | 1, each = (count + width - 1) / width, rows = lanes / width;
+	E v[width * each];
+	INLINE void load(const E *from, i64 down, int row) {
 #pragma unroll
-		for (int l = 0; l < some; l++) {
-			int e = (begin + l < pairs ? begin + l : pairs - 1) * lanes + lane;
-			i64 c = __nvvm_shfl_sync_idx_i32(-1, camera, e / pairs, 31);
-			v[l] = ((const Pair<T> *)(cameras + c))[e % pairs];
-			at[l] = e / pairs * pairs + e % pairs;
+		for (int l = 0; l < width * each; l++) {
+			int at = laneOf() % width + l % each * width;
+			i64 r = __nvvm_shfl_sync_idx_i32(-1, row, laneOf() / width + l / each * rows, 31);
+			if (at < count) v[l] = from[r * down + at];
 		}
+	}
+	// store returns where the row of a thread will be after a barrier of the warp.
+	INLINE const E *store(E *room) const {
 #pragma unroll
-		for (int l = 0; l < some; l++) to[at[l]] = v[l];
+		for (int l = 0; l < width * each; l++) {
+			int at = laneOf() % width + l % each * width;
+			if (at < count) room[(laneOf() / width + l / each * rows) * apart + at] = v[l];
+		}
+		return room + laneOf() * apart;
 	}
-	warpBarrier();
-	return *(const Camera<T> *)(room + lane * numbers);
-}
-
-// fetchRow does so for rows of a matrix, whose numbers may lie anywhere.
-template <int count, class T> INLINE const T *fetchRow(T *room, const T *from, i64 down, int row) {
-	constexpr int apart = count | 1; // odd, to avoid conflicts of banks
-	int lane = (int)(threadX() % lanes);
-	warpBarrier();
-#pragma unroll 3
-	for (int l = 0; l < count; l++) {
-		int e = l * lanes + lane;
-		i64 r = __nvvm_shfl_sync_idx_i32(-1, row, e / count, 31);
-		room[e / count * apart + e % count] = from[r * down + e % count];
-	}
-	warpBarrier();
-	return room + lane * apart;
-}
-
-// A Stage has room in shared memory for what half the observations of a warp store.
-constexpr int half = lanes / 2;
-template <class T, bool weighted> struct Stage {
-	T room[half * (2 * Term<T, weighted>::columns | 1)];
 };
+template <class T, int numbers> using GatheredPairs = Gathered<numbers / 2, 8, Pair<T>>;
+
+// two loads two numbers, and putTwo stores them: at once if they are neighbours that begin at a Pair.
+template <class T> DEVICE bool together(const T *x, i64 inc) { return inc == 1 && (u64)x % sizeof(Pair<T>) == 0; }
+template <class T> INLINE void two(T (&v)[2], const T *x, i64 inc) {
+	if (together(x, inc)) {
+		Pair<T> p = *(const Pair<T> *)x;
+		Bits<T> first = p.x, second = p.y; // clang 19 casts the first element of a vector for each
+		v[0] = __builtin_bit_cast(T, first);
+		v[1] = __builtin_bit_cast(T, second);
+	} else {
+		v[0] = x[0];
+		v[1] = x[inc];
+	}
+}
+template <class T> INLINE void putTwo(T *x, i64 inc, const T (&v)[2]) {
+	if (together(x, inc)) {
+		*(Pair<T> *)x = Pair<T>{__builtin_bit_cast(Bits<T>, v[0]), __builtin_bit_cast(Bits<T>, v[1])};
+	} else {
+		x[0] = v[0];
+		x[inc] = v[1];
+	}
+}
+
+constexpr int half = lanes / 2;
 
 // storeRows stores the rows that the threads of a warp have, one below the other: those of a
 // thread from row lane·count on, of the first threads up to most. They go through shared memory,
@@ -355,137 +449,287 @@ INLINE void storeRows(T *to, i64 down, i64 most, const T (&v)[count][cols], T *s
 }
 
 // What observe computes besides residuals.
-enum { nothing, jacobians, cotangents, tangents };
+enum { nothing, jacobians, tangents };
 
-// observe makes the passes without second derivatives for the n observations. It adds residuals
-// times the sign. It stores the Jacobian in rows, and the derivatives of z in dz. Or it adds to
-// the cotangents d of weights and features, and stores what an observation adds to its camera
-// and point in a row of rows. Or it adds the tangents of residuals, for the tangents d, times the
-// sign.
-template <class T, bool weighted, int what>
-INLINE void observe(i64 n, i64 sign, const Camera<T> *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &d, T *rows, i64 down, T *dz, i64 dzInc) {
-	constexpr int params = Term<T, weighted>::params, columns = Term<T, weighted>::columns;
-	constexpr int numbers = what == nothing ? projectionNumbers : cameraNumbers;
-	alignas(16) SHARED T rooms[observers / lanes][lanes * numbers]; // for cameras, and then for rows
-	T *room = rooms[threadX() / lanes];
-	for (i64 begin = warpFirst(); begin < n; begin += step()) {
-		i64 i = begin + threadX() % lanes;
-		Term<T, weighted> e;
-		T row[1][params + 3];
-		// All that an observation reads is on its way at once.
-		i64 now = i < n ? i : n - 1, p = point[now];
-		int c = camera[now];
-		T w = weighted ? k.weights[now * k.weightsInc] : number<T>(1);
-		T x[3], f[2] = {k.features[now * k.featuresDown], k.features[now * k.featuresDown + 1]};
-		for (int l = 0; l < 3; l++) x[l] = k.points[p * k.pointsDown + l];
-		const T *direction = nullptr; // of the camera
-		const Camera<T> &own = fetch<numbers>(room, cameras, c);
-		if constexpr (what == tangents) {
-			SHARED T directions[observers / lanes][lanes * (params | 1)];
-			direction = d.cameras ? fetchRow<params>(directions[threadX() / lanes], d.cameras, d.camerasDown, c) : nullptr;
-		}
-		if (i < n) {
-			e.observe(own, x, w, f, what != nothing);
-			T slope = -plus(w, w); // of z
-			if (weighted && k.z) addSigned(k.z[i * k.zInc], sign, minus(number<T>(1), product(w, w)));
+// A Seen is what an observation reads, all of it on its way at once. What is added to is read then, too.
+template <class T, bool weighted, int numbers> struct Seen {
+	GatheredPairs<T, numbers> stored;
+	T w, x[3], f[2], r[2], z;
+	INLINE Seen(const T *cameras, const Operands<T> &k, i64 i, i64 p, int c) {
+		stored.load((const Pair<T> *)cameras, Stored<T, weighted>::numbers / 2, c);
+		w = weighted ? k.weights[i * k.weightsInc] : number<T>(1);
+		z = weighted && k.z ? k.z[i * k.zInc] : w;
+		two(f, k.features + i * k.featuresDown, 1);
+		if (k.r) two(r, k.r + 2 * i * k.rInc, k.rInc);
 #pragma unroll
-			for (int r = 0; r < 2; r++) {
-				if (k.r) addSigned(k.r[(2 * i + r) * k.rInc], sign, e.r[r]);
-			}
-			if constexpr (what == jacobians) {
-				if (dz) dz[i * dzInc] = slope;
-			}
-			if constexpr (what == tangents) {
+		for (int l = 0; l < 3; l++) x[l] = k.points[p * k.pointsDown + l];
+	}
+	// add adds the residuals of e times the sign.
+	INLINE void add(const Operands<T> &k, i64 sign, i64 i, const Term<T, weighted> &e) {
+		if (weighted && k.z) {
+			addSigned(z, sign, minus(number<T>(1), product(w, w)));
+			k.z[i * k.zInc] = z;
+		}
+		if (!k.r) return;
+		addSigned(r[0], sign, e.r[0]);
+		addSigned(r[1], sign, e.r[1]);
+		putTwo(k.r + 2 * i * k.rInc, k.rInc, r);
+	}
+};
+
+// observe adds residuals times the sign, for the n observations. It stores the Jacobian in rows, and the
+// derivatives of z in dz. Or it adds the tangents of residuals, for the tangents d, times the sign.
+template <class T, bool weighted, int what>
+INLINE void observe(i64 n, i64 sign, const T *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &d, T *rows, i64 down, T *dz, i64 dzInc) {
+	constexpr int params = Term<T, weighted>::params, columns = Term<T, weighted>::columns;
+	constexpr int numbers = what == nothing ? Stored<T, weighted>::projected : Stored<T, weighted>::numbers;
+	constexpr int room = lanes * 2 * GatheredPairs<T, numbers>::apart, stage = what == jacobians ? half * (2 * columns | 1) : 0;
+	alignas(16) SHARED T rooms[observers / lanes][room > stage ? room : stage]; // for cameras, and then for rows
+	T *place = rooms[threadX() / lanes];
+	if (warpFirst() >= n) return;
+	bool in = first() < n;
+	i64 i = in ? first() : n - 1, p = point[i];
+	int c = camera[i];
+	Seen<T, weighted, numbers> o(cameras, k, i, p, c);
+	Gathered<params, 4, T> across; // the direction of the camera
+	T dx[3], df[2], dr[2], dw = number<T>(0), z = number<T>(0);
+	if constexpr (what == tangents) {
+		if (d.cameras) across.load(d.cameras, d.camerasDown, c);
+		if (d.r) two(dr, d.r + 2 * i * d.rInc, d.rInc);
+		if (d.features) two(df, d.features + i * d.featuresDown, 1);
+		if (weighted && d.weights) dw = d.weights[i * d.weightsInc];
+		if (weighted && d.z) z = d.z[i * d.zInc];
+		if (d.points) {
+#pragma unroll
+			for (int l = 0; l < 3; l++) dx[l] = d.points[p * d.pointsDown + l];
+		}
+	}
+	warpBarrier();
+	const T *stored = (const T *)o.stored.store((Pair<T> *)place), *direction = nullptr;
+	if constexpr (what == tangents) {
+		SHARED T directions[observers / lanes][lanes * Gathered<params, 4, T>::apart];
+		if (d.cameras) direction = across.store(directions[threadX() / lanes]);
+	}
+	warpBarrier();
+	Term<T, weighted> e;
+	if (in) {
+		Camera<T> room;
+		const Camera<T> &own = Stored<T, weighted>::camera(room, stored);
+		T angle[3];
+		if constexpr (what == tangents) if (direction) mulVec(angle, own.left, direction);
+		e.observe(own, o.x, o.w, o.f, what != nothing);
+		T slope = -plus(o.w, o.w); // of z
+		o.add(k, sign, i, e);
+		if constexpr (what == jacobians) {
+			if (dz) dz[i * dzInc] = slope;
+		}
+		if constexpr (what == tangents) {
+			if (d.r) {
+				T s[2] = {number<T>(0), number<T>(0)};
+				e.move(s, own, angle, direction, d.points ? dx : nullptr);
 #pragma unroll
 				for (int r = 0; r < 2; r++) {
-					if (!d.r) continue;
-					T s = number<T>(0);
-					if (direction) {
-#pragma unroll
-						for (int l = 0; l < params; l++) s = plus(s, product(e.j[r][l], direction[l]));
-					}
-					if (d.points) {
-#pragma unroll
-						for (int l = 0; l < 3; l++) s = plus(s, product(e.j[r][params + l], d.points[p * d.pointsDown + l]));
-					}
-					if (weighted && d.weights) s = plus(s, product(e.j[r][columns - 1], d.weights[i * d.weightsInc]));
-					if (d.features) {
-						T v = d.features[i * d.featuresDown + r];
-						s = minus(s, weighted ? product(w, v) : v);
-					}
-					addSigned(d.r[(2 * i + r) * d.rInc], sign, s);
+					if (weighted && d.weights) s[r] = plus(s[r], product(e.j[r][columns - 1], dw));
+					if (d.features) s[r] = minus(s[r], weighted ? product(o.w, df[r]) : df[r]);
+					addSigned(dr[r], sign, s[r]);
 				}
-				if (weighted && d.z && d.weights) addSigned(d.z[i * d.zInc], sign, product(slope, d.weights[i * d.weightsInc]));
+				putTwo(d.r + 2 * i * d.rInc, d.rInc, dr);
 			}
-			if constexpr (what == cotangents) {
-				if (d.r) {
-					T gr[2] = {d.r[2 * i * d.rInc], d.r[(2 * i + 1) * d.rInc]};
-					if (rows) {
-#pragma unroll
-						for (int l = 0; l < params + 3; l++) row[0][l] = plus(product(e.j[0][l], gr[0]), product(e.j[1][l], gr[1]));
-					}
-					if (weighted && d.weights) {
-						T s = plus(product(e.j[0][columns - 1], gr[0]), product(e.j[1][columns - 1], gr[1]));
-						addSigned(d.weights[i * d.weightsInc], 1, s);
-					}
-					if (d.features) {
-						for (int r = 0; r < 2; r++) addSigned(d.features[i * d.featuresDown + r], -1, weighted ? product(w, gr[r]) : gr[r]);
-					}
-				}
-				if (weighted && d.z && d.weights) addSigned(d.weights[i * d.weightsInc], 1, product(slope, d.z[i * d.zInc]));
+			if (weighted && d.z && d.weights) {
+				addSigned(z, sign, product(slope, dw));
+				d.z[i * d.zInc] = z;
 			}
 		}
-		if (what == jacobians || (what == cotangents && rows)) warpBarrier(); // no thread reads its camera any more
-		if constexpr (what == jacobians) storeRows(rows + 2 * begin * down, down, n - begin, e.j, room);
-		if constexpr (what == cotangents) {
-			if (rows) storeRows(rows + begin * (params + 3), params + 3, n - begin, row, room);
+	}
+	if constexpr (what == jacobians) {
+		warpBarrier(); // no thread reads its camera any more
+		storeRows(rows + 2 * warpFirst() * down, down, n - warpFirst(), e.j, place);
+	}
+}
+
+// sumPoints adds to row q of to what f sets for the observations of point q, in their order. These are
+// list[ptr[q]], ..., list[ptr[q+1]-1], where a null list has each number at its place. A warp has 32
+// points, and takes their observations one for each thread. f(row, i, c, p, in) has an observation with the camera c
+// and the point p. If in is false, a thread has none of its own. A null to has no sums.
+template <class T, class F>
+INLINE void sumPoints(i64 points, const int *ptr, const int *list, const int *camera, const int *point, T *to, i64 down, F f) {
+	SHARED T rooms[observers / lanes][lanes * 3];
+	T *room = rooms[threadX() / lanes];
+	for (i64 q = first(); q - laneOf() < points; q += step()) {
+		bool mine = q < points;
+		unsigned from = (unsigned)ptr[mine ? q : points], until = (unsigned)ptr[mine ? q + 1 : points];
+		unsigned begin = (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)from, 0, 31), end = (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)until, 31, 31);
+		T sum[3];
+		for (int k = 0; k < 3; k++) sum[k] = to && mine ? to[q * down + k] : number<T>(0);
+		int nextOne = 0, nextCamera = 0, nextPoint = 0;
+		auto next = [&](unsigned e) __attribute__((always_inline)) {
+			if (e >= end) e = end - 1;
+			nextOne = list ? list[e] : (int)e;
+			nextCamera = camera[nextOne];
+			nextPoint = point[nextOne];
+		};
+		if (begin < end) next(begin + laneOf());
+		for (; begin < end; begin += lanes) {
+			int i = nextOne, p = nextPoint, c = nextCamera;
+			bool in = begin + laneOf() < end;
+			next(begin + lanes + laneOf());
+			T row[3];
+			f(row, i, c, p, in);
+			if (!to) continue;
+			if (in) {
+				for (int k = 0; k < 3; k++) room[3 * laneOf() + k] = row[k];
+			}
+			warpBarrier();
+			unsigned e = from > begin ? from : begin, last = until < begin + lanes ? until : begin + lanes;
+			for (; e < last; e++) {
+				for (int k = 0; k < 3; k++) sum[k] = plus(sum[k], room[3 * (e - begin) + k]);
+			}
+			warpBarrier();
+		}
+		if (to && mine) {
+			for (int k = 0; k < 3; k++) to[q * down + k] = sum[k];
 		}
 	}
 }
 
-// observeSecond adds the tangents of the cotangents in the direction t, as observe adds the
-// cotangents g.
-template <class T, bool weighted>
-INLINE void observeSecond(i64 n, const Camera<Dual<T>> *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &g, const Operands<T> &t, const Operands<T> &gt, T *rows) {
-	typedef Dual<T> N;
-	SHARED Stage<T, weighted> stages[observers / lanes];
-	for (i64 begin = warpFirst(); begin < n; begin += step()) {
-		i64 i = begin + threadX() % lanes;
-		constexpr int params = Term<N, weighted>::params;
-		T row[1][params + 3];
-		if (i < n) {
+// sumCameras stores what the observations of a piece add to their camera, in row after row of parts. Piece
+// i has the observations list[ends[3i]], ..., list[ends[3i+1]-1] of camera ends[3i+2], and their points are at the same
+// places of points. A warp does a piece. open(to, c) sets camera c, and load(w, x, g, i, p) what observation i has.
+template <class T, class N, bool weighted, class Open, class Load>
+INLINE void sumCameras(i64 pieces, const int *ends, const int *list, const int *points, T *parts, Open open, Load load) {
+	constexpr int params = Term<N, weighted>::params;
+	SHARED Camera<N> rooms[observers / lanes];
+	Camera<N> &own = rooms[threadX() / lanes];
+	for (i64 at = first() / lanes; at < pieces; at += step() / lanes) {
+		i64 begin = ends[3 * at], end = ends[3 * at + 1], nextOne = 0, nextPoint = 0;
+		auto next = [&](i64 e) __attribute__((always_inline)) {
+			if (e >= end) e = end - 1;
+			nextOne = list[e];
+			nextPoint = points[e];
+		};
+		next(begin + laneOf());
+		warpBarrier();
+		if (laneOf() == 0) open(own, ends[3 * at + 2]);
+		T s[params];
+#pragma unroll
+		for (int l = 0; l < params; l++) s[l] = number<T>(0);
+#pragma unroll 1
+		for (; begin < end; begin += lanes) {
+			N w, x[3], f[2] = {number<N>(0), number<N>(0)}, g[2];
+			load(w, x, g, nextOne, nextPoint);
+			next(begin + lanes + laneOf());
+			warpBarrier(); // and the camera is read again
+			if (begin + laneOf() >= end) continue;
 			Term<N, weighted> e;
-			i64 p = point[i];
-			N w = number<N>(1), x[3], f[2], gr[2];
-			if (weighted) w = N{k.weights[i * k.weightsInc], at(t.weights, i * t.weightsInc)};
-			for (int d = 0; d < 3; d++) x[d] = N{k.points[p * k.pointsDown + d], at(t.points, p * t.pointsDown + d)};
-			for (int d = 0; d < 2; d++) {
-				f[d] = N{k.features[i * k.featuresDown + d], at(t.features, i * t.featuresDown + d)};
-				gr[d] = N{at(g.r, (2 * i + d) * g.rInc), at(gt.r, (2 * i + d) * gt.rInc)};
-			}
-			e.observe(cameras[camera[i]], x, w, f, true);
-			if (rows) {
+			e.observe(own, x, w, f, true);
 #pragma unroll
-				for (int l = 0; l < params + 3; l++) row[0][l] = plus(product(e.j[0][l], gr[0]).d, product(e.j[1][l], gr[1]).d);
-			}
-			if (weighted && gt.weights) {
-				N z = N{at(g.z, i * g.zInc), at(gt.z, i * gt.zInc)};
-				T s = product(w, z).d;
-				s = minus(plus(product(e.j[0][e.columns - 1], gr[0]).d, product(e.j[1][e.columns - 1], gr[1]).d), plus(s, s));
-				addSigned(gt.weights[i * gt.weightsInc], 1, s);
-			}
-			if (gt.features) {
-				for (int d = 0; d < 2; d++) addSigned(gt.features[i * gt.featuresDown + d], -1, weighted ? product(w, gr[d]).d : gr[d].d);
-			}
+			for (int l = 0; l < params; l++) s[l] = plus(s[l], last(plus(product(e.j[0][l], g[0]), product(e.j[1][l], g[1]))));
 		}
-		if (rows) storeRows(rows + begin * (params + 3), params + 3, n - begin, row, stages[threadX() / lanes].room);
+#pragma unroll
+		for (int l = 0; l < params; l++) {
+			Sum<T> all = Sum<T>::zero();
+			all.add(s[l]);
+			all = warpSum(all);
+			if (laneOf() == 0) parts[at * params + l] = all.value();
+		}
 	}
 }
 
-// gatherRows adds the rows of the observations list[ptr[i]], ..., from column from on, to row i
-// of to. Neighbouring threads have neighbouring columns. For each column, `slots` threads share the
-// observations, and the first of them adds up what they have, in their order.
-template <class T> INLINE void gatherRows(T *to, i64 down, i64 n, i64 cols, const T *rows, i64 width, i64 from, const int *ptr, const int *list, i64 slots) {
+// cotangentsByPoint adds residuals times the sign, and adds to the cotangents d of points, weights and features.
+template <class T, bool weighted>
+INLINE void cotangentsByPoint(i64 points, i64 sign, const T *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &d, const int *ptr, const int *list) {
+	constexpr int params = Term<T, weighted>::params, columns = Term<T, weighted>::columns, numbers = Stored<T, weighted>::numbers;
+	alignas(16) SHARED T rooms[observers / lanes][lanes * 2 * GatheredPairs<T, numbers>::apart];
+	T *own = rooms[threadX() / lanes];
+	sumPoints(points, ptr, list, camera, point, d.r ? d.points : nullptr, d.pointsDown, [&](T (&row)[3], i64 i, int c, i64 p, bool in) __attribute__((always_inline)) {
+		Seen<T, weighted, numbers> o(cameras, k, i, p, c);
+		T gr[2] = {number<T>(0), number<T>(0)}, gf[2], gw = number<T>(0), gz = gw;
+		if (d.r) two(gr, d.r + 2 * i * d.rInc, d.rInc);
+		if (d.features) two(gf, d.features + i * d.featuresDown, 1);
+		if (weighted && d.weights) gw = d.weights[i * d.weightsInc];
+		if (weighted && d.z) gz = d.z[i * d.zInc];
+		warpBarrier();
+		const T *stored = (const T *)o.stored.store((Pair<T> *)own);
+		warpBarrier();
+		if (!in) return;
+		Term<T, weighted> e;
+		Camera<T> turned;
+		e.observe(Stored<T, weighted>::camera(turned, stored), o.x, o.w, o.f, true);
+		o.add(k, sign, i, e);
+#pragma unroll
+		for (int l = 0; l < 3; l++) row[l] = plus(product(e.j[0][params + l], gr[0]), product(e.j[1][params + l], gr[1]));
+		if (weighted && d.weights) {
+			if (d.r) gw = plus(gw, plus(product(e.j[0][columns - 1], gr[0]), product(e.j[1][columns - 1], gr[1])));
+			if (d.z) gw = plus(gw, product(-plus(o.w, o.w), gz));
+			d.weights[i * d.weightsInc] = gw;
+		}
+		if (d.r && d.features) {
+			for (int r = 0; r < 2; r++) addSigned(gf[r], -1, weighted ? product(o.w, gr[r]) : gr[r]);
+			putTwo(d.features + i * d.featuresDown, 1, gf);
+		}
+	});
+}
+
+// cotangentsByCamera stores what pieces add to the cotangents of cameras.
+template <class T, bool weighted>
+INLINE void cotangentsByCamera(i64 pieces, const T *cameras, const int *ends, const int *list, const int *points, const Operands<T> &k, const Operands<T> &d, T *parts) {
+	sumCameras<T, T, weighted>(
+		pieces, ends, list, points, parts,
+		[&](Camera<T> &to, i64 c) __attribute__((always_inline)) { to = Stored<T, weighted>::camera(to, cameras + c * Stored<T, weighted>::numbers); },
+		[&](T &w, T (&x)[3], T (&g)[2], i64 i, i64 p) __attribute__((always_inline)) {
+			w = weighted ? k.weights[i * k.weightsInc] : number<T>(1);
+			for (int l = 0; l < 3; l++) x[l] = k.points[p * k.pointsDown + l];
+			two(g, d.r + 2 * i * d.rInc, d.rInc);
+		});
+}
+
+// A Second has what an observation has for second derivatives in the direction t.
+template <class T, bool weighted> struct Second {
+	const Operands<T> &k, &g, &t, &gt;
+	INLINE void load(Dual<T> &w, Dual<T> (&x)[3], Dual<T> (&gr)[2], i64 i, i64 p) const {
+		w = weighted ? Dual<T>{k.weights[i * k.weightsInc], at(t.weights, i * t.weightsInc)} : number<Dual<T>>(1);
+		for (int d = 0; d < 3; d++) x[d] = Dual<T>{k.points[p * k.pointsDown + d], at(t.points, p * t.pointsDown + d)};
+		for (int d = 0; d < 2; d++) gr[d] = Dual<T>{at(g.r, (2 * i + d) * g.rInc), at(gt.r, (2 * i + d) * gt.rInc)};
+	}
+};
+
+// secondByPoint and secondByCamera add the tangents of the cotangents, as those above add the cotangents g.
+template <class T, bool weighted>
+INLINE void secondByPoint(i64 points, const Camera<Dual<T>> *cameras, const int *camera, const int *point, const Second<T, weighted> &of, const int *ptr, const int *list) {
+	typedef Dual<T> N;
+	const Operands<T> &k = of.k, &g = of.g, &t = of.t, &gt = of.gt;
+	sumPoints(points, ptr, list, camera, point, gt.points, gt.pointsDown, [&](T (&row)[3], i64 i, int c, i64 p, bool in) __attribute__((always_inline)) {
+		constexpr int params = Term<N, weighted>::params;
+		if (!in) return;
+		Term<N, weighted> e;
+		N w, x[3], f[2], gr[2];
+		of.load(w, x, gr, i, p);
+		for (int d = 0; d < 2; d++) f[d] = N{k.features[i * k.featuresDown + d], at(t.features, i * t.featuresDown + d)};
+		e.observe(cameras[c], x, w, f, true);
+#pragma unroll
+		for (int l = 0; l < 3; l++) row[l] = plus(product(e.j[0][params + l], gr[0]).d, product(e.j[1][params + l], gr[1]).d);
+		if (weighted && gt.weights) {
+			N z = N{at(g.z, i * g.zInc), at(gt.z, i * gt.zInc)};
+			T s = product(w, z).d;
+			s = minus(plus(product(e.j[0][e.columns - 1], gr[0]).d, product(e.j[1][e.columns - 1], gr[1]).d), plus(s, s));
+			addSigned(gt.weights[i * gt.weightsInc], 1, s);
+		}
+		if (gt.features) {
+			for (int d = 0; d < 2; d++) addSigned(gt.features[i * gt.featuresDown + d], -1, weighted ? product(w, gr[d]).d : gr[d].d);
+		}
+	});
+}
+template <class T, bool weighted>
+INLINE void secondByCamera(i64 pieces, const Camera<Dual<T>> *cameras, const int *ends, const int *list, const int *points, const Second<T, weighted> &of, T *parts) {
+	sumCameras<T, Dual<T>, weighted>(
+		pieces, ends, list, points, parts, [&](Camera<Dual<T>> &to, i64 c) __attribute__((always_inline)) { to = cameras[c]; },
+		[&](Dual<T> &w, Dual<T> (&x)[3], Dual<T> (&g)[2], i64 i, i64 p) __attribute__((always_inline)) { of.load(w, x, g, i, p); });
+}
+
+// gatherRows adds the rows ptr[i], ..., ptr[i+1]-1 to row i of to. Neighbouring threads have
+// neighbouring columns. For each column, `slots` threads share the rows, and the first of them adds up what they
+// have, in their order.
+template <class T> INLINE void gatherRows(T *to, i64 down, i64 n, i64 cols, const T *rows, const int *ptr, i64 slots) {
 	SHARED Sum<T> sums[maxThreads];
 	int t = (int)threadX(), c = t % (int)cols, slot = t / (int)cols % (int)slots, each = (int)(cols * slots);
 	i64 atOnce = threads() / each;
@@ -496,7 +740,7 @@ template <class T> INLINE void gatherRows(T *to, i64 down, i64 n, i64 cols, cons
 		if (in) {
 			i64 end = ptr[i + 1];
 #pragma unroll 4
-			for (i64 e = ptr[i] + slot; e < end; e += slots) s.add(rows[list[e] * width + from + c]);
+			for (i64 e = ptr[i] + slot; e < end; e += slots) s.add(rows[e * cols + c]);
 		}
 		if (slots > 1) {
 			sums[t] = s;
@@ -515,22 +759,36 @@ template <class T> INLINE void gatherRows(T *to, i64 down, i64 n, i64 cols, cons
 
 // As many blocks fit on a multiprocessor by their registers.
 #define BOUND(resident) __attribute__((launch_bounds(observers, resident)))
-#define OBSERVED(T) i64 n, i64 sign, const Camera<T> *cameras, const int *camera, const int *point, OPERANDS(T, k)
+#define OBSERVED(T) i64 n, i64 sign, const T *cameras, const int *camera, const int *point, OPERANDS(T, k)
 #define OBSERVE(T) n, sign, cameras, camera, point, OF(T, k)
-#define MODEL(T, model, weighted, name, resident, most) \
+#define ALL(T) OPERANDS(T, k), OPERANDS(T, g), OPERANDS(T, t), OPERANDS(T, gt)
+#define SECOND(T, weighted) \
+	Operands<T> k = OF(T, k), g = OF(T, g), t = OF(T, t), gt = OF(T, gt); \
+	Second<T, weighted> of = {k, g, t, gt};
+#define MODEL(T, model, weighted, name, resident, ofPoints, most) \
+	KERNEL setCameras##model##name(T *to, i64 n, const T *x, i64 down) { setCameras<T, weighted>(to, n, x, down); } \
 	KERNEL BOUND(most) project##model##name(OBSERVED(T)) { observe<T, weighted, nothing>(OBSERVE(T), {}, nullptr, 0, nullptr, 0); } \
-	KERNEL BOUND(most / 2) jacobian##model##name(OBSERVED(T), T *j, i64 down, T *dz, i64 dzInc) { observe<T, weighted, jacobians>(OBSERVE(T), {}, j, down, dz, dzInc); } \
-	KERNEL BOUND(resident) cotangents##model##name(OBSERVED(T), OPERANDS(T, g), T *rows) { observe<T, weighted, cotangents>(OBSERVE(T), OF(T, g), rows, 0, nullptr, 0); } \
+	KERNEL BOUND(resident) jacobian##model##name(OBSERVED(T), T *j, i64 down, T *dz, i64 dzInc) { observe<T, weighted, jacobians>(OBSERVE(T), {}, j, down, dz, dzInc); } \
 	KERNEL BOUND(resident) tangents##model##name(OBSERVED(T), OPERANDS(T, t)) { observe<T, weighted, tangents>(OBSERVE(T), OF(T, t), nullptr, 0, nullptr, 0); } \
-	KERNEL second##model##name(i64 n, const Camera<Dual<T>> *cameras, const int *camera, const int *point, OPERANDS(T, k), OPERANDS(T, g), OPERANDS(T, t), OPERANDS(T, gt), T *rows) { \
-		observeSecond<T, weighted>(n, cameras, camera, point, OF(T, k), OF(T, g), OF(T, t), OF(T, gt), rows); \
+	KERNEL BOUND(ofPoints) cotangents##model##name(OBSERVED(T), OPERANDS(T, g), const int *ptr, const int *list) { \
+		cotangentsByPoint<T, weighted>(OBSERVE(T), OF(T, g), ptr, list); \
+	} \
+	KERNEL BOUND(resident) cotangentsOfCameras##model##name(i64 n, const T *cameras, const int *ends, const int *list, const int *points, OPERANDS(T, k), OPERANDS(T, g), T *parts) { \
+		cotangentsByCamera<T, weighted>(n, cameras, ends, list, points, OF(T, k), OF(T, g), parts); \
+	} \
+	KERNEL second##model##name(i64 n, const Camera<Dual<T>> *cameras, const int *camera, const int *point, ALL(T), const int *ptr, const int *list) { \
+		SECOND(T, weighted) \
+		secondByPoint(n, cameras, camera, point, of, ptr, list); \
+	} \
+	KERNEL secondOfCameras##model##name(i64 n, const Camera<Dual<T>> *cameras, const int *ends, const int *list, const int *points, ALL(T), T *parts) { \
+		SECOND(T, weighted) \
+		secondByCamera(n, cameras, ends, list, points, of, parts); \
 	}
-#define KERNELS(T, name, ofSnavely, ofWeighted, ofBoth) \
-	KERNEL setCameras##name(Camera<T> *to, i64 n, i64 weighted, const T *x, i64 down) { setCameras(to, n, weighted, x, down); } \
+#define KERNELS(T, name, ofSnavely, ofWeighted, ofPoints, ofBoth) \
 	KERNEL setDualCameras##name(Camera<Dual<T>> *to, i64 n, i64 weighted, const T *x, i64 down, const T *t, i64 downT) { setDualCameras(to, n, weighted, x, down, t, downT); } \
-	KERNEL gatherRows##name(T *to, i64 down, i64 n, i64 cols, const T *rows, i64 width, i64 from, const int *ptr, const int *list, i64 slots) { gatherRows(to, down, n, cols, rows, width, from, ptr, list, slots); } \
-	MODEL(T, Snavely, false, name, ofSnavely, ofBoth) \
-	MODEL(T, Weighted, true, name, ofWeighted, ofBoth)
-KERNELS(double, F64, 4, 3, 8)
-KERNELS(float, F32, 4, 4, 8)
-KERNELS(Q43, Q43, 2, 2, 4)
+	KERNEL gatherRows##name(T *to, i64 down, i64 n, i64 cols, const T *rows, const int *ptr, i64 slots) { gatherRows(to, down, n, cols, rows, ptr, slots); } \
+	MODEL(T, Snavely, false, name, ofSnavely, ofPoints, ofBoth) \
+	MODEL(T, Weighted, true, name, ofWeighted, ofPoints, ofBoth)
+KERNELS(double, F64, 5, 4, 4, 8)
+KERNELS(float, F32, 6, 6, 5, 8)
+KERNELS(Q43, Q43, 2, 2, 2, 4)

@@ -16,7 +16,7 @@ type block struct {
 // blocks are those that do not have 256 threads. The tests of package cuda compare threads with
 // those of their launches.
 var blocks = []block{
-	{entries: "(project|jacobian|cotangents|tangents|second)(Snavely|Weighted).*", threads: 128},
+	{entries: "(project|jacobian|cotangents|tangents|second)(OfCameras)?(Snavely|Weighted).*", threads: 128},
 	{entries: "bundle(Cameras|Product|Diagonal|SolvePoints|Step|ReduceLong)", threads: 128},
 	{entries: "tensor(Score|Moments).*", threads: 128},
 	{entries: "bundleReduceShort|mixture(Tangent)?MomentsQ43", threads: 32},
@@ -47,7 +47,7 @@ type exception struct{ entries, why string }
 
 // These have a stack frame or spill registers.
 var spilling = []exception{
-	{"second(Snavely|Weighted)Q43|secondWeightedF64", "second derivatives of a product of 128 bits for each number"},
+	{"second(OfCameras)?(Snavely|Weighted)Q43|secondWeightedF64", "second derivatives of a product of 128 bits for each number"},
 	{"setDualCameras.*", "second derivatives: the coefficients of a series, which are indexed; a camera is set once for all its observations"},
 	{"fft(Pass|Factors|Reals|ToReals).*", "one or two numbers, so that three blocks are resident"},
 	{"attend(Back|Tangent)(Hopper)?F64", "up to 9 words, on 12.0, which has few units for double: a warp has rows of 16 and what it adds up for them in registers"},
@@ -61,7 +61,7 @@ var idle = []exception{
 	{"bundle(Cameras|Diagonal|Product|SolvePoints|Step|Reduce.*)", "a thread has the sums of a camera in registers, or those of nine elements of a block"},
 	{"weighRatedF64", "a thread has four numbers with tangents on their way"},
 	{"graph(Forces|Means|Second).*", "a thread has the coordinates of a vertex in registers"},
-	{"(jacobian|cotangents|tangents|second)(Snavely|Weighted).*", "a thread has the Jacobian of an observation in registers"},
+	{"(jacobian|cotangents|tangents|second)(OfCameras)?(Snavely|Weighted).*", "a thread has the Jacobian of an observation in registers"},
 	{"set(Dual)?Cameras.*", "a thread has the rotation of a camera in registers; there are few cameras"},
 	{"(atan2|pow)All.*", "second derivatives of a function of two arguments"},
 	{"tensorChains.*", "the chains of products for the benchmark"},
