@@ -121,10 +121,12 @@ KERNEL bundleLinearise(const double *j, const double *r, double *v, double *g, c
 	for (i64 q = first(); q < points; q += step()) {
 		double a[6] = {}, b[3] = {};
 		for (i64 i = start[q]; i < start[q + 1]; i++) {
-			const double *o = j + jacobian * i, *e = r + 2 * i;
+			const double *o = j + jacobian * i;
+			Pair e = *(const Pair *)(r + 2 * i);
 #pragma unroll
 			for (int k = 0; k < 2; k++) {
-				double x = o[row * k + 9], y = o[row * k + 10], z = o[row * k + 11];
+				Pair yz = *(const Pair *)(o + row * k + 10);
+				double x = o[row * k + 9], y = yz.x, z = yz.y;
 				a[0] += x * x;
 				a[1] += y * x;
 				a[2] += y * y;
@@ -185,8 +187,11 @@ template <class F> INLINE void eachObservation(Rows &rows, const double *j, cons
 KERNEL BOUND(2) bundleCameras(double *u, double *g, const double *j, const double *r, const int *ptr, const int *list, i64 cameras) {
 	for (i64 c = blockX(); c < cameras; c += blocks()) {
 		double s[triangle + params] = {};
-		for (i64 e = ptr[c] + threadX(); e < ptr[c + 1]; e += threads()) {
-			i64 i = list[e];
+		i64 end = ptr[c + 1], e = ptr[c] + threadX();
+		int next = e < end ? list[e] : 0; // on its way while a thread is at the one before
+		while (e < end) {
+			i64 i = next;
+			if ((e += threads()) < end) next = list[e];
 			double d[jacobian];
 #pragma unroll
 			for (int k = 0; k < jacobian / 2; k++) {
@@ -194,7 +199,7 @@ KERNEL BOUND(2) bundleCameras(double *u, double *g, const double *j, const doubl
 				d[2 * k] = p.x;
 				d[2 * k + 1] = p.y;
 			}
-			const double *b = r + 2 * i;
+			Pair b = *(const Pair *)(r + 2 * i);
 #pragma unroll
 			for (int k = 0; k < params; k++) {
 #pragma unroll
