@@ -266,7 +266,7 @@ func (d *interpreted) launch(_ int, kernel string, g grid, params []uint64) erro
 	if most, ok := largestBlock()[kernel]; ok && g.threads[0]*g.threads[1]*g.threads[2] > most {
 		return fmt.Errorf("kernel %s: %v threads of a block, but its occupancy is that of %d", kernel, g.threads, most)
 	}
-	if d.narrow && strings.HasPrefix(kernel, "panelColumns") {
+	if d.narrow && (strings.HasPrefix(kernel, "panelColumns") || strings.HasPrefix(kernel, "reflectColumns")) {
 		return fmt.Errorf("kernel %s: no room for a cluster", kernel)
 	}
 	r := newRecord(d.machine.Memory, kernel, g, params)

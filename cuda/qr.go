@@ -24,9 +24,10 @@ import (
 // where Q̇ and Ṙ are added to the tangents of Q and R, and K̇ is the tangent of K.
 //
 // If m is at most 64, a block of threads reduces a matrix in registers. Larger matrices are
-// reduced one after the other, 128 columns at a time. Each of these is a launch, in which all
-// blocks take part. The reflections of the 128 columns are applied to the rest together, by
-// products of matrices. Adjoint, Tangent and AdjointTangent are products of matrices and
+// reduced one after the other. On cards of compute capability 9.0 and later, the blocks of a cluster reduce 64 columns of up to
+// 8192 rows in a launch, if the card has room for a cluster. Otherwise each column is a launch, in which all
+// blocks take part. The reflections of 256 columns are applied to the rest together, by
+// products of matrices and a triangular solution. The next 256 columns are reduced beside these products. Adjoint, Tangent and AdjointTangent are products of matrices and
 // triangular solves. If m is at most 32, a block makes those of Adjoint or Tangent for a
 // matrix in shared memory. All need scratch memory for Q and R, and the others for as much
 // again for each of K, X and the tangents.
@@ -73,7 +74,6 @@ const (
 	qrPanel      = 128 // columns that are reduced one by one
 	panelColumns = 32
 	mostChunks   = warp
-	compactSize  = 64 // half of qrPanel
 	squareSide   = 32 // of matrices in shared memory (kernels/small.h)
 )
 
@@ -185,10 +185,9 @@ func (f *factors[T]) smallPasses(p *rev.Pass[QR[T]]) {
 
 // reduceRoom returns how many numbers reduceLarge needs.
 func reduceRoom(m, n int) int {
-	cols := min(n, qrPanel)
-	panels := (n + cols - 1) / cols
-	// Aᵀ, W, two states of a panel, T of all panels, s, two products, two states of sums, factors, shifts
-	return 2*n*m + 2*cols*m + panels*cols*cols + cols*cols + 2*n*cols + 2*cols*mostChunks + cols + n
+	cols, width := min(n, aheadCols), min(n, qrPanel)
+	// Aᵀ, W, two states of a panel, WᵀW of all panels, products in two streams, two states of sums, shifts
+	return 2*n*m + 2*width*m + 2*n*cols + cols*cols + 2*width*mostChunks + n
 }
 
 // reduceLarge is reduceSmall for matrices that do not fit into registers. It keeps columns
@@ -196,62 +195,86 @@ func reduceRoom(m, n int) int {
 func (f *factors[T]) reduceLarge(a General[T]) {
 	m, n := f.m, f.n
 	f.q.down, f.q.across = 1, m
-	l := large[T]{factors: f, width: min(n, qrPanel)}
-	l.at, l.w = f.take(n*m), f.take(n*m)
-	l.states = [2]Memory[T]{f.take(l.width * m), f.take(l.width * m)}
-	panels := (n + l.width - 1) / l.width
-	l.t, l.s = f.take(panels*l.width*l.width), f.take(l.width*l.width)
-	l.y, l.z = f.take(n*l.width), f.take(n*l.width)
-	l.sums = [2]Memory[T]{f.take(l.width * mostChunks), f.take(l.width * mostChunks)}
-	l.scales = f.take(l.width)
-	shifts := f.take(n)
+	l := large[T]{stacks: f.stacks, m: m, n: n, width: min(n, aheadCols)}
+	l.count = 1
+	cols := min(n, qrPanel)
+	l.at, l.w = l.take(n*m), l.take(n*m)
+	l.states = [2]Memory[T]{l.take(cols * m), l.take(cols * m)}
+	l.u, l.y, l.beside = l.take(n*l.width), l.take(n*l.width), l.take(l.width*l.width)
+	l.sums = [2]Memory[T]{l.take(cols * mostChunks), l.take(cols * mostChunks)}
+	shifts := l.take(n)
+	f.free = l.free
+	zero(l.pass, l.w) // its rows begin with zeros, which panels only set from their own first row on
 	for b := range f.count {
 		qt, r := f.q.data[b*n*m:(b+1)*n*m], f.r.data[b*n*n:(b+1)*n*n]
 		f.launch(typed[T]("loadColumns"), grid{[3]int{(n + warp - 1) / warp, 1, 1}, [3]int{maxThreads, 1, 1}},
 			uint64(l.at.address()), uint64(shifts.address()), uint64(a.Data[b*m*a.Stride:].address()), uint64(a.Stride), uint64(m), uint64(n))
-		for panel := range panels {
-			l.reduce(panel)
-			if next := (panel + 1) * l.width; next < n {
-				l.apply(l.at, next, panel, false)
-			}
-		}
+		l.ahead(n, func(on stacks[T], lo, hi int) {
+			l.reduce(on, lo, hi)
+			l.multiplyVectors(on, lo, hi)
+		}, func(on stacks[T], lo, hi, first, end int) { l.apply(on, l.at, lo, hi, first, end, false) })
 		f.launch(typed[T]("columnRatios"), grid{[3]int{(n*warp + maxThreads - 1) / maxThreads, 1, 1}, [3]int{maxThreads, 1, 1}},
 			f.ratios+uint64(8*b*n), uint64(l.at.address()), uint64(m), uint64(n))
 		f.launch(typed[T]("beginQ"), vectorGrid(n*m), uint64(qt.address()), uint64(r.address()), uint64(l.at.address()), uint64(shifts.address()), uint64(m), uint64(n))
-		for panel := panels - 1; panel >= 0; panel-- {
-			l.apply(qt, panel*l.width, panel, true)
+		for lo := (n - 1) / l.width * l.width; lo >= 0; lo -= l.width {
+			l.apply(l.stacks, qt, lo, min(lo+l.width, n), lo, n, true)
 		}
 	}
 }
 
-// large is the reduction of a large matrix at work. Panels have width columns, the last one fewer.
+// large is the reduction of a large matrix at work. Panels have width columns, the last one fewer. The product of the reflections
+// I - v·vᵀ of some columns is I - W·U⁻¹·Wᵀ, where W has the v, and U is the upper triangle of WᵀW with ones on its diagonal
+// (Joffrain et al. 2006).
 type large[T rev.Float] struct {
-	*factors[T]
-	width  int
-	at, w  Memory[T]    // Aᵀ, which becomes Rᵀ, and the vectors of the reflections, as rows
-	states [2]Memory[T] // of the columns of a panel, before and after a step
-	sums   [2]Memory[T] // likewise
-	t, s   Memory[T]    // of kernel compact: T of each panel, and WᵀW of one
-	y, z   Memory[T]    // products
-	scales Memory[T]    // of the reflections of a panel
+	stacks[T]
+	m, n, width int
+	at, w       Memory[T]    // Aᵀ, which becomes Rᵀ, and Wᵀ
+	states      [2]Memory[T] // of the columns of a panel, before and after a step
+	sums        [2]Memory[T] // likewise
+	u           Memory[T]    // WᵀW of all panels
+	y, beside   Memory[T]    // products in the stream of the pass, and in the one beside it
 }
 
-// vectors returns W of a panel without the rows before its first column, where it is zero.
-func (l *large[T]) vectors(panel int) strided[T] {
-	lo := panel * l.width
-	return strided[T]{l.m - lo, min(l.width, l.n-lo), l.w[lo*l.m+lo:], 1, l.m}
+// vectors returns W of columns lo to hi-1, without the rows before the first of them, where it is zero.
+func (l *large[T]) vectors(lo, hi int) strided[T] {
+	return strided[T]{l.m - lo, hi - lo, l.w[lo*l.m+lo:], 1, l.m}
 }
 
-// compact returns T of a panel.
-func (l *large[T]) compact(panel int) strided[T] {
-	cols := min(l.width, l.n-panel*l.width)
-	return strided[T]{cols, cols, l.t[panel*l.width*l.width:][:cols*cols], cols, 1}
+// products returns WᵀW of columns lo to hi-1.
+func (l *large[T]) products(lo, hi int) stack[T] {
+	return stack[T]{strided[T]{hi - lo, hi - lo, l.u[lo*l.width:], hi - lo, 1}, 0}
 }
 
-// reduce reduces the columns of a panel, and sets its T.
-func (l *large[T]) reduce(panel int) {
-	m, lo, t := l.m, panel*l.width, l.compact(panel)
-	cols := t.cols
+// multiplyVectors sets the products of columns lo to hi-1.
+func (l *large[T]) multiplyVectors(on stacks[T], lo, hi int) {
+	w := l.vectors(lo, hi)
+	addLongProduct(on.pass, l.products(lo, hi).strided, 0, w.t(), w)
+}
+
+// reduce reduces columns lo to hi-1, by halves. The columns before lo have been applied to them.
+func (l *large[T]) reduce(on stacks[T], lo, hi int) {
+	together := on.together("reflectColumns", l.m-lo)
+	most := qrPanel
+	if together {
+		most = panelCols
+	}
+	switch {
+	case hi-lo > most:
+		mid := lo + halfOf(hi-lo, most)
+		l.reduce(on, lo, mid)
+		l.multiplyVectors(on, lo, mid)
+		l.apply(on, l.at, lo, mid, mid, hi, false)
+		l.reduce(on, mid, hi)
+	case together:
+		on.launch(typed[T]("reflectColumns"), teamGrid(l.m-lo), uint64(l.at.address()), uint64(l.w.address()), uint64(l.m), uint64(lo), uint64(hi-lo))
+	default:
+		l.reduceColumns(on, lo, hi)
+	}
+}
+
+// reduceColumns reduces the columns of a panel, each in a launch.
+func (l *large[T]) reduceColumns(on stacks[T], lo, hi int) {
+	m, cols := l.m, hi-lo
 	chunk := 4 * warp // rows of a block
 	chunk *= (m - lo + chunk*mostChunks - 1) / (chunk * mostChunks)
 	g := grid{[3]int{(m - lo + chunk - 1) / chunk, (cols + panelColumns - 1) / panelColumns, 1}, [3]int{maxThreads, 1, 1}}
@@ -259,42 +282,31 @@ func (l *large[T]) reduce(panel int) {
 	from := at
 	for j := -1; j < cols; j++ { // step -1 copies the columns
 		to := l.states[(j+1)%2]
-		l.launch(typed[T]("reduceColumn"), g, uint64(from.address()), uint64(to.address()),
-			uint64(at.address()), uint64(l.w[lo*m:].address()), uint64(l.scales.address()), uint64(l.s.address()),
-			uint64(l.sums[(j+2)%2].address()), uint64(l.sums[(j+1)%2].address()), uint64(m), uint64(lo), uint64(cols), uint64(j), uint64(chunk))
+		on.launch(typed[T]("reduceColumn"), g, uint64(from.address()), uint64(to.address()),
+			uint64(at.address()), uint64(l.w[lo*m:].address()), uint64(l.sums[(j+2)%2].address()), uint64(l.sums[(j+1)%2].address()),
+			uint64(m), uint64(lo), uint64(cols), uint64(j), uint64(chunk))
 		from = to
 	}
-	zero(l.pass, t.data)
-	l.launch(typed[T]("compact"), grid{[3]int{(cols + compactSize - 1) / compactSize, 1, 1}, [3]int{compactSize, 1, 1}},
-		uint64(t.data.address()), uint64(l.s.address()), uint64(l.scales.address()), uint64(cols))
-	if cols <= compactSize {
+}
+
+// apply computes X <- X·(I - W·U⁻¹·Wᵀ), or with its transpose, for rows first to end-1 of X, and the reflections of columns lo to hi-1.
+func (l *large[T]) apply(on stacks[T], x Memory[T], lo, hi, first, end int, trans bool) {
+	if first == end {
 		return
 	}
-	// With halves 1 and 2, T₁₂ = -T₁₁·(W₁ᵀ·W₂)·T₂₂.
-	rest := cols - compactSize
-	s12 := strided[T]{compactSize, rest, l.s[compactSize*cols:], 1, cols}
-	t11 := strided[T]{compactSize, compactSize, t.data, cols, 1}
-	t12 := strided[T]{compactSize, rest, t.data[compactSize:], cols, 1}
-	t22 := strided[T]{rest, rest, t.data[compactSize*cols+compactSize:], cols, 1}
-	addProduct(l.pass, t12, -1, t11, l.product(l.y, s12, t22))
-}
-
-// product returns a·b, in the given memory.
-func (l *large[T]) product(memory Memory[T], a, b strided[T]) strided[T] {
-	c := strided[T]{a.rows, b.cols, memory[:a.rows*b.cols], b.cols, 1}
-	addLongProduct(l.pass, c, 0, a, b)
-	return c
-}
-
-// apply computes X <- X·(I - W·T·Wᵀ), or with Tᵀ, for the last rows of X from `from` on, and W
-// and T of a panel.
-func (l *large[T]) apply(x Memory[T], from, panel int, trans bool) {
-	w, t, lo := l.vectors(panel), l.compact(panel), panel*l.width
-	if trans {
-		t = t.t()
+	w, xs := l.vectors(lo, hi), strided[T]{end - first, l.m - lo, x[first*l.m+lo:], l.m, 1}
+	memory := l.y
+	if on.pass != l.pass {
+		memory = l.beside
 	}
-	xs := strided[T]{l.n - from, l.m - lo, x[from*l.m+lo:], l.m, 1}
-	addProduct(l.pass, xs, -1, l.product(l.z, l.product(l.y, xs, w), t), w.t())
+	y := stack[T]{strided[T]{end - first, hi - lo, memory, hi - lo, 1}, 0}
+	addLongProduct(on.pass, y.strided, 0, xs, w)
+	u, is := l.products(lo, hi), strictlyUpper
+	if trans {
+		u, is = u.t(), strictlyLower
+	}
+	on.solve(y, u, is)
+	addProduct(on.pass, xs, -1, y.strided, w.t())
 }
 
 // check waits for the factors. If a matrix does not have full rank to working precision, it
@@ -305,7 +317,7 @@ func (f *factors[T]) check() {
 	}
 }
 
-// addInner computes k += b·triu(a)ᵀ - dᵀ·c, without the products with nil. It overwrites the
+// addInner computes the lower triangle of k += b·triu(a)ᵀ - dᵀ·c, without the products with nil. It overwrites the
 // scratch memory of triu.
 func (f *factors[T]) addInner(k stack[T], a General[T], b, c stack[T], d General[T]) {
 	if a.Data != nil {
@@ -314,10 +326,10 @@ func (f *factors[T]) addInner(k stack[T], a General[T], b, c stack[T], d General
 		f.free = free // the passes of a stream run in order
 		f.clear(triu)
 		f.add(triu, 1, f.of(a), upperTriangle)
-		f.multiply(k, 1, b, triu.t())
+		f.multiplyLower(k, 1, b, triu.t())
 	}
 	if d.Data != nil {
-		f.multiply(k, -1, f.of(d).t(), c)
+		f.multiplyLower(k, -1, f.of(d).t(), c)
 	}
 }
 
@@ -352,7 +364,7 @@ func (f *factors[T]) tangent(ta General[T]) (dq, dr stack[T]) {
 	s := f.squares()
 	f.multiply(s, 0, f.q.t(), dq)
 	f.mirror(s, true) // N
-	f.multiply(dr, 1, s, f.r)
+	f.multiplyLower(dr.t(), 1, f.r.t(), s.t())
 	f.multiply(dq, -1, f.q, s)
 	return dq, dr
 }

@@ -146,9 +146,20 @@ func TestQRDoubtful(t *testing.T) {
 	}
 }
 
+// onHost returns one matrix of a stack for the CPU.
+func onHost[T rev.Float](k hostQR[T]) revlinalg.QR[T] { return revlinalg.QR[T]{Q: k.Q, R: k.R, A: k.A} }
+
 // TestQRSingular has one singular matrix of several.
 func TestQRSingular(t *testing.T) {
 	testDevice = interpreter(t, 1<<26)
+	singularQR(t)
+	if testDevice = withTensorCores(t, 1<<26, 90); testDevice != nil {
+		singularQR(t)
+	}
+}
+
+func singularQR(t *testing.T) {
+	t.Helper()
 	for _, m := range []int{5, 70} {
 		rnd := rand.New(rand.NewPCG(15, 16))
 		k := randomQR[float64](rnd, m, 4, 3)

@@ -85,14 +85,14 @@ const (
 // in a panel.
 const exchangeCols = 8
 
-// The sizes of kernel panelColumns, as in kernels/lu_sm90.cu.
+// The sizes of kernels panelColumns and reflectColumns, as in kernels/lu_sm90.cu and qr_sm90.cu.
 const (
 	teamBlocks = 8 // of a cluster
 	panelCols  = 64
 	ownRows    = 4 // of a thread
 )
 
-// A block of panelColumns has from leastTeamWarps to teamWarps warps. Tests change them, so that a block has several, or a thread
+// A block of these has from leastTeamWarps to teamWarps warps. Tests change them, so that a block has several, or a thread
 // several rows.
 var leastTeamWarps, teamWarps = 1, maxThreads / warp
 
@@ -192,7 +192,7 @@ func (s *luSystems[T]) load() {
 // eliminate eliminates columns lo to hi-1, by halves. The columns before lo have been applied to them. Rows are exchanged in columns
 // first to end-1. Column n is the order of the rows.
 func (s *luSystems[T]) eliminate(on stacks[T], lo, hi, first, end int) {
-	if hi-lo <= panelCols && s.together(on, s.lu.rows-lo) {
+	if hi-lo <= panelCols && on.together("panelColumns", s.lu.rows-lo) {
 		s.pivotTogether(on, lo, hi, first, end)
 		return
 	}
@@ -256,18 +256,23 @@ func (s *luSystems[T]) pivot(on stacks[T], panel stack[T], top int) {
 	}
 }
 
-// together reports whether the blocks of a cluster eliminate panels of so many rows. All blocks of a cluster run at the same
+// together reports whether the blocks of a cluster make panels of so many rows by a kernel. All blocks of a cluster run at the same
 // time, so that they can wait for each other.
-func (s *luSystems[T]) together(on stacks[T], rows int) bool {
+func (s stacks[T]) together(kernel string, rows int) bool {
 	return s.count == 1 && rows > pivotRows && rows <= ownRows*teamBlocks*warp*teamWarps &&
-		on.fits(typed[T]("panelColumns"), 90, grid{[3]int{teamBlocks, 1, 1}, [3]int{maxThreads, 1, 1}})
+		s.fits(typed[T](kernel), 90, grid{[3]int{teamBlocks, 1, 1}, [3]int{maxThreads, 1, 1}})
+}
+
+// teamGrid has a cluster for a panel of so many rows.
+func teamGrid(rows int) grid {
+	threads := warp * min(max(across(rows, teamBlocks*warp), leastTeamWarps), teamWarps)
+	return grid{[3]int{teamBlocks, 1, 1}, [3]int{threads, 1, 1}}
 }
 
 // pivotTogether does what eliminate does for a panel, in one launch.
 func (s *luSystems[T]) pivotTogether(on stacks[T], lo, hi, first, end int) {
 	n := s.lu.rows
-	threads := warp * min(max(across(n-lo, teamBlocks*warp), leastTeamWarps), teamWarps)
-	on.launch(typed[T]("panelColumns"), grid{[3]int{teamBlocks, 1, 1}, [3]int{threads, 1, 1}},
+	on.launch(typed[T]("panelColumns"), teamGrid(n-lo),
 		uint64(s.lu.data.address()), s.order, s.pivots, uint64(n), uint64(lo), uint64(hi-lo), uint64(first), uint64(end))
 }
 

@@ -93,6 +93,15 @@ func (s stacks[T]) subtract(in triangle, c, a, b stack[T]) {
 	launchProducts(s.pass, s.count, c, -1, a, b, s.count*a.cols, in)
 }
 
+// multiplyLower computes c += sign·a·b, and need not do it above the diagonal.
+func (s stacks[T]) multiplyLower(c stack[T], sign int, a, b stack[T]) {
+	if _, parts := partsOf[T](c.rows, c.cols, a.cols); s.count == 1 && parts > 1 {
+		s.multiply(c, sign, a, b)
+		return
+	}
+	launchProducts(s.pass, s.count, c, sign, a, b, s.count*a.cols, lowerTriangle)
+}
+
 // aheadCols are the columns of a panel of ahead. Tests lower them.
 var aheadCols = 256
 

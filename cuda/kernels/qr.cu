@@ -1,28 +1,6 @@
-// QR decompositions by Householder reflections I - f·w·wᵀ, and their derivatives for small matrices. The
-// signs are those of revlinalg.QR.
+// QR decompositions by Householder reflections, and their derivatives for small matrices.
+#include "reflection.h"
 #include "small.h"
-
-DEVICE double bound(double) { return 0x1p-52; }
-DEVICE float bound(float) { return 0x1p-23f; }
-
-// A Reflection I - factor·w·wᵀ takes x = (α, x₁, ...) to (β, 0, ...), with w = (head, x₁, ...), head = α - β
-// and factor = -1/(β·head). If the factor is 0, x stays.
-template <class T> struct Reflection {
-	T beta, factor, head;
-	// doubtful reports whether set needs top.
-	DEVICE static bool doubtful(T alpha, T squares) { return squares < alpha * alpha / (64 * 64); }
-	// For the sum of the squares of x₁, ..., and the largest magnitude in the column of R.
-	DEVICE void set(T alpha, T squares, T top) {
-		beta = alpha;
-		factor = 0;
-		head = 1;
-		if (squares == 0 || (doubtful(alpha, squares) && root(squares) <= 10 * bound(alpha) * top)) return;
-		beta = -root(fma(alpha, alpha, squares));
-		if (alpha < 0 && alpha * alpha > bound(alpha) * squares) beta = -beta;
-		head = alpha - beta;
-		factor = -1 / (beta * head);
-	}
-};
 
 // Q and R of small matrices with up to M rows. A block does a matrix, and a thread a
 // column, in registers. R has zeros below its diagonal. The column is multiplied by a power of two
@@ -145,21 +123,20 @@ template <class T> DEVICE void loadColumns(T *at, T *shifts, const T *a, i64 dow
 // reduceColumn does step j of the reduction of a panel: of the columns of A from k on, which are the rows of at
 // from k on. It makes the reflection of column k+j and applies it to the columns of the panel after that. Row
 // i of `from` is column k+i before the step, and that of `to` afterwards, both only from row k of A on. w gets
-// the vector of the reflection, factors its factor, and at the column of R.
+// the vector of the reflection times the root of its factor, and at the column of R.
 //
 // A step needs sums over the rows, and each is a launch, as blocks wait for others nowhere else. So what
 // the next step needs is computed here: for each column of the panel the product with column k+j+1, below
 // its diagonal. Block (b, g) does this for chunk b of the rows, and writes its part of the sum for column
-// l to next[32·l + b]. The block adds those of the last step up first, in sums. With the columns before
-// k+j+1 the products are those of the vectors of reflections, s = WᵀW. Step -1 only computes the products.
+// l to next[32·l + b]. The block adds those of the last step up first, in sums. Step -1 only computes the products.
 //
 // A warp does 4 columns, a block the 32 of group g. All warps make the same reflection.
 constexpr int panelColumns = 32, mostChunks = lanes;
-template <class T> INLINE void reduceColumn(const T *from, T *to, T *at, T *w, T *factors, T *s, const T *sums, T *next, i64 m, i64 k, i64 cols, i64 j, i64 chunk) {
+template <class T> INLINE void reduceColumn(const T *from, T *to, T *at, T *w, const T *sums, T *next, i64 m, i64 k, i64 cols, i64 j, i64 chunk) {
 	constexpr int each = 4, all = each + 2, deep = 4; // columns of a warp, with columns k+j and k+j+1; rows of a lane
 	i64 lane = threadX() % lanes, b = blockX(), l0 = blockY() * panelColumns + threadX() / lanes * each, row = k + j;
 	i64 i0 = k + b * chunk, end = i0 + chunk < m ? i0 + chunk : m;
-	if (l0 >= cols) return;
+	if (l0 >= cols || l0 + each <= j) return;
 
 	// Nothing is computed before all is on the way.
 	bool there[all], begun = j >= 0, more = j + 1 < cols;
@@ -178,8 +155,8 @@ template <class T> INLINE void reduceColumn(const T *from, T *to, T *at, T *w, T
 #pragma unroll
 	for (int e = 0; e < all; e++) {
 		i64 l = e < each ? l0 + e : j + e - each;
-		there[e] = l >= 0 && l < cols;
-		column[e] = l < j ? w + l * m : from + l * m;
+		there[e] = l >= 0 && l >= j && l < cols;
+		column[e] = from + l * m;
 		sum[e] = there[e] && begun && lane < blocks() ? sums[mostChunks * l + lane] : 0;
 		pivot[e] = there[e] && begun ? column[e][row] : 0;
 	}
@@ -191,7 +168,7 @@ template <class T> INLINE void reduceColumn(const T *from, T *to, T *at, T *w, T
 		for (int e = 0; e < all; e++) sum[e] += across(sum[e], mask);
 	}
 	Reflection<T> h = {};
-	T scales[all] = {}; // what the vector is multiplied by when it is added to a column
+	T scales[all] = {}, norm = 0; // what the vector is multiplied by when it is added to a column, and in w
 	if (begun) {
 		T top = 0;
 		if (h.doubtful(pivot[each], sum[each])) {
@@ -209,9 +186,8 @@ template <class T> INLINE void reduceColumn(const T *from, T *to, T *at, T *w, T
 		for (int e = 0; e < all; e++) {
 			T v = fma(h.head, pivot[e], sum[e]);
 			scales[e] = -h.factor * v;
-			if (e < each && l0 + e < j && b == 0 && lane == 0) s[j * cols + l0 + e] = v;
 		}
-		if (l0 <= j && j < l0 + each && b == 0 && lane == 0) factors[j] = h.factor;
+		norm = root(h.factor);
 	}
 	T dots[each] = {};
 	for (;;) {
@@ -224,7 +200,7 @@ template <class T> INLINE void reduceColumn(const T *from, T *to, T *at, T *w, T
 				i64 l = l0 + e;
 				if (i >= m || l >= cols) continue;
 				if (l == j) {
-					w[j * m + i] = v;
+					w[j * m + i] = norm * v;
 					if (i <= row) at[j * m + i] = i < row ? c[e][u] : h.beta;
 					c[e][u] = v;
 				} else if (l > j) {
@@ -247,26 +223,6 @@ template <class T> INLINE void reduceColumn(const T *from, T *to, T *at, T *w, T
 #pragma unroll
 	for (int e = 0; e < each; e++) {
 		if (lane == 0 && l0 + e < cols) next[mostChunks * (l0 + e) + b] = dots[e];
-	}
-}
-
-// compact sets the blocks on the diagonal of T of a panel, for which the product of the reflections is
-// I - W·T·Wᵀ, from their factors f and s = WᵀW: t_jj = f_j and T[:j,j] = -f_j·T[:j,:j]·s[:j,j]. The symmetric s
-// has its lower triangle. A block of threads does one of T, and a thread a row.
-constexpr int compactSize = 64;
-template <class T> DEVICE void compact(T *t, const T *s, const T *factors, i64 cols) {
-	SHARED T own[compactSize][compactSize + 1], column[compactSize];
-	i64 i = threadX(), lo = blockX() * compactSize, size = cols - lo < compactSize ? cols - lo : compactSize;
-	t += lo * cols + lo;
-	s += lo * cols + lo;
-	for (i64 j = 0; j < size; j++) {
-		T f = factors[lo + j], sum = 0;
-		column[i] = i < j ? s[j * cols + i] : 0;
-		barrier();
-		for (i64 l = i; l < j; l++) sum = fma(own[i][l], column[l], sum);
-		own[i][j] = j < i ? 0 : j == i ? f : -f * sum;
-		if (i < size) t[i * cols + j] = own[i][j];
-		barrier();
 	}
 }
 
@@ -392,10 +348,9 @@ template <class T> INLINE void smallTangent(T *tq, i64 downTQ, T *tr, i64 downTR
 		smallTangent(tq, downTQ, tr, downTR, sign, ta, downTA, q, r, (int)m, (int)n); \
 	} \
 	KERNEL loadColumns##name(T *at, T *shifts, const T *a, i64 downA, i64 m, i64 n) { loadColumns(at, shifts, a, downA, m, n); } \
-	KERNEL reduceColumn##name(const T *from, T *to, T *at, T *w, T *factors, T *s, const T *sums, T *next, i64 m, i64 k, i64 cols, i64 j, i64 chunk) { \
-		reduceColumn(from, to, at, w, factors, s, sums, next, m, k, cols, j, chunk); \
+	KERNEL reduceColumn##name(const T *from, T *to, T *at, T *w, const T *sums, T *next, i64 m, i64 k, i64 cols, i64 j, i64 chunk) { \
+		reduceColumn(from, to, at, w, sums, next, m, k, cols, j, chunk); \
 	} \
-	KERNEL compact##name(T *t, const T *s, const T *factors, i64 cols) { compact(t, s, factors, cols); } \
 	KERNEL columnRatios##name(double *ratios, const T *at, i64 m, i64 n) { columnRatios(ratios, at, m, n); } \
 	KERNEL beginQ##name(T *qt, T *r, const T *at, const T *shifts, i64 m, i64 n) { beginQ(qt, r, at, shifts, m, n); }
 KERNELS(double, F64)
