@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"strconv"
 	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
@@ -63,9 +64,10 @@ func (k QR[T]) Run(p rev.Pass[QR[T]]) error {
 // factors are a pass of QR at work.
 type factors[T rev.Float] struct {
 	stacks[T]
-	m, n   int
-	q, r   stack[T]
-	ratios uint64 // of each column of R, what the condition is the largest of
+	m, n         int
+	q, r         stack[T]
+	ratios       uint64 // of each column of R, what the condition is the largest of
+	packed, taus uint64 // of kernel reflectSmall
 }
 
 // The sizes of kernels/qr.cu, but for qrPanel.
@@ -84,12 +86,19 @@ func (f *factors[T]) run(k *QR[T], p *rev.Pass[QR[T]]) {
 	wantsTangent := t.A.Data != nil || gt.A.Data != nil
 	wantsGradient := g.A.Data != nil && (g.Q.Data != nil || g.R.Data != nil) || gt.A.Data != nil
 
-	small := m <= squareSide              // a block makes Adjoint and Tangent of a matrix
-	general := !small || gt.A.Data != nil // derivatives are in scratch memory
+	small := m <= smallRows                                      // results go to their places at once
+	fused := m <= squareSide                                     // and so do those of Adjoint and Tangent
+	general := !fused || gt.A.Data != nil                        // derivatives are in scratch memory
+	kept := !small || general && (wantsTangent || wantsGradient) // Q and R are
 
 	wide, square, size := f.count*m*n, f.count*n*n, int(unsafe.Sizeof(*new(T)))
-	numbers := f.count*n*(8/size) + wide + square // ratios, Q, R
-	if m > smallRows {
+	numbers := f.count * n * (8 / size) // ratios
+	if kept {
+		numbers += wide + square
+	}
+	if small {
+		numbers += wide + f.count*n // reflections
+	} else {
 		numbers += reduceRoom(m, n)
 	}
 	if wantsTangent && general {
@@ -107,17 +116,30 @@ func (f *factors[T]) run(k *QR[T], p *rev.Pass[QR[T]]) {
 		return
 	}
 	f.ratios = uint64(f.take(f.count * n * (8 / size)).address())
-	f.q = f.wide()
-	f.r = f.squares()
-	if m <= smallRows {
-		f.reduceSmall(k.A)
-	} else {
+	if small {
+		f.packed, f.taus = uint64(f.take(wide).address()), uint64(f.take(f.count*n).address())
+		f.small("reflectSmall", f.packed, f.taus, f.ratios, uint64(k.A.Data.address()), uint64(k.A.Stride))
+	}
+	if kept {
+		f.q, f.r = f.wide(), f.squares()
+	}
+	if !small {
 		f.reduceLarge(k.A)
 	}
 	f.check()
 
+	if fused {
+		f.smallPasses(k, p)
+	} else if !kept {
+		f.small("smallQR", f.reduced(k.Q, k.R, p.Sign())...)
+	}
+	if !kept {
+		return
+	}
 	if small {
-		f.smallPasses(p)
+		f.clear(f.q)
+		f.clear(f.r)
+		f.small("smallQR", f.reduced(General[T]{Data: f.q.data, Stride: n}, General[T]{Data: f.r.data, Stride: n}, 1)...)
 	}
 	var dq, dr, kk, x stack[T]
 	if wantsTangent && general {
@@ -130,10 +152,12 @@ func (f *factors[T]) run(k *QR[T], p *rev.Pass[QR[T]]) {
 		f.mirror(kk, false)
 		x = f.solved(g.Q, term[T]{1, f.q, kk})
 	}
-	if !small {
+	if !fused {
 		f.add(f.of(t.Q), p.Sign(), dq, whole)
 		f.add(f.of(t.R), p.Sign(), dr, upperTriangle)
 		f.add(f.of(g.A), 1, x, whole)
+		f.add(f.of(k.Q), p.Sign(), f.q, whole)
+		f.add(f.of(k.R), p.Sign(), f.r, upperTriangle)
 	}
 	if gt.A.Data != nil {
 		dk := f.squares()
@@ -144,42 +168,45 @@ func (f *factors[T]) run(k *QR[T], p *rev.Pass[QR[T]]) {
 		dx := f.solved(gt.Q, term[T]{1, dq, kk}, term[T]{1, f.q, dk}, term[T]{-1, x, dr.t()})
 		f.add(f.of(gt.A), 1, dx, whole)
 	}
-	f.add(f.of(k.Q), p.Sign(), f.q, whole)
-	f.add(f.of(k.R), p.Sign(), f.r, upperTriangle)
 }
 
 func (f *factors[T]) squares() stack[T] { return f.matrices(f.n, f.n) }
 
 func (f *factors[T]) wide() stack[T] { return f.matrices(f.m, f.n) }
 
-// reduceSmall sets Q and R.
-func (f *factors[T]) reduceSmall(a General[T]) {
-	kernel := "smallQR64"
-	switch {
-	case f.m <= 16:
-		kernel = "smallQR16"
-	case f.m <= 32:
-		kernel = "smallQR32"
+// small launches a kernel of matrices of up to 16, 32 or 64 rows.
+func (f *factors[T]) small(kernel string, params ...uint64) {
+	most := 16
+	for most < f.m {
+		most *= 2
 	}
-	threads := (f.n + warp - 1) / warp * warp
-	f.launch(typed[T](kernel), grid{[3]int{f.count, 1, 1}, [3]int{threads, 1, 1}},
-		uint64(f.q.data.address()), uint64(f.r.data.address()), f.ratios, uint64(a.Data.address()), uint64(a.Stride), uint64(f.m), uint64(f.n))
+	f.launch(typed[T](kernel+strconv.Itoa(most)), grid{[3]int{f.count, 1, 1}, [3]int{across(f.n, warp) * warp, 1, 1}},
+		append(params, uint64(f.m), uint64(f.n))...)
 }
 
-// smallPasses adds the derivatives of Adjoint and Tangent for matrices of up to 32 rows.
-func (f *factors[T]) smallPasses(p *rev.Pass[QR[T]]) {
-	g, t := &p.G, &p.T
-	all := smallGrid(f.count)
-	factors := []uint64{uint64(f.q.data.address()), uint64(f.r.data.address()), uint64(f.m), uint64(f.n)}
-	if t.A.Data != nil {
-		f.launch(typed[T]("smallTangent"), all, append([]uint64{
-			uint64(t.Q.Data.address()), uint64(t.Q.Stride), uint64(t.R.Data.address()), uint64(t.R.Stride), uint64(p.Sign()),
-			uint64(t.A.Data.address()), uint64(t.A.Stride)}, factors...)...)
+// reduced returns parameters of kernels that add sign times Q and R of matrices that have been reduced.
+func (f *factors[T]) reduced(q, r General[T], sign int) []uint64 {
+	return append(rowParams(q, r), uint64(sign), f.packed, f.taus)
+}
+
+// smallPasses adds results and derivatives, where a block has all that they need.
+func (f *factors[T]) smallPasses(k *QR[T], p *rev.Pass[QR[T]]) {
+	g, t, grid := &p.G, &p.T, smallGrid(f.count)
+	sizes := []uint64{uint64(f.m), uint64(f.n)}
+	results := func() []uint64 { // the first launch adds them
+		params := append(f.reduced(k.Q, k.R, p.Sign()), sizes...)
+		k = &QR[T]{}
+		return params
 	}
-	if g.A.Data != nil && (g.Q.Data != nil || g.R.Data != nil) {
-		f.launch(typed[T]("smallGradient"), all, append([]uint64{
-			uint64(g.A.Data.address()), uint64(g.A.Stride), uint64(g.Q.Data.address()), uint64(g.Q.Stride),
-			uint64(g.R.Data.address()), uint64(g.R.Stride)}, factors...)...)
+	tangent, adjoint := t.A.Data != nil, g.A.Data != nil && (g.Q.Data != nil || g.R.Data != nil)
+	if tangent {
+		f.launch(typed[T]("smallTangent"), grid, append(rowParams(t.Q, t.R, t.A), results()...)...)
+	}
+	if adjoint {
+		f.launch(typed[T]("smallGradient"), grid, append(rowParams(g.A, g.Q, g.R), results()...)...)
+	}
+	if !tangent && !adjoint {
+		f.small("smallQR", f.reduced(k.Q, k.R, p.Sign())...)
 	}
 }
 
@@ -190,7 +217,7 @@ func reduceRoom(m, n int) int {
 	return 2*n*m + 2*width*m + 2*n*cols + cols*cols + 2*width*mostChunks + n
 }
 
-// reduceLarge is reduceSmall for matrices that do not fit into registers. It keeps columns
+// reduceLarge sets Q and R of matrices that do not fit into registers. It keeps columns
 // as rows, so that those of a panel are contiguous: Qᵀ takes the memory of Q.
 func (f *factors[T]) reduceLarge(a General[T]) {
 	m, n := f.m, f.n

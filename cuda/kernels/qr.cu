@@ -2,91 +2,124 @@
 #include "reflection.h"
 #include "small.h"
 
-// Q and R of small matrices with up to M rows. A block does a matrix, and a thread a
-// column, in registers. R has zeros below its diagonal. The column is multiplied by a power of two
-// that brings its elements near to 1, and that of R is divided by it. The ratios are those of its columns.
+constexpr int smallPart = 8; // steps with the same code. It leaves out rows outside of the part.
+
+// Reduces small matrices with up to M rows. A block does a matrix, and a thread a column, in registers. The matrix `packed` gets R,
+// and below its diagonal the vectors v of the reflections I - τ·v·vᵀ, whose first element is 1. The column is multiplied by a power of
+// two that brings its elements near to 1, and that of R is divided by it. The ratios are those of its columns.
 //
 // In step k all threads multiply their columns with x of column k, below row k. The thread of column k
-// thereby has the sum of squares that makes the reflection, and the others have what they need of wᵀ·c.
-template <class T, int M> INLINE void smallQR(T *q, T *r, double *ratios, const T *a, i64 downA, i64 m, i64 n) {
-	constexpr int part = 8; // steps with the same code. It leaves out rows before the part.
-	SHARED T w[M][M] __attribute__((aligned(16))), factors[M], heads[M];
+// thereby has the sum of squares that makes the reflection, and the others have what they need of wᵀ·c. Then row k is done, and
+// the rows after it move up, so that the next one is the first.
+template <class T, int M> INLINE void reflectSmall(T *packed, T *taus, double *ratios, const T *a, i64 downA, i64 m, i64 n) {
+	SHARED T xs[2][M] __attribute__((aligned(16))), pivots[2][2];
 	i64 j = threadX(), b = blockX();
 	bool mine = j < n;
-	T c[M], top = 0, diagonal = 0;
+	T c[M], top = 0, tau = 0, by = 1, diagonal = 0;
+	a += b * m * downA + j;
+	packed += b * m * n + j;
 #pragma unroll
 	for (int i = 0; i < M; i++) {
-		c[i] = mine && i < m ? a[(b * m + i) * downA + j] : 0;
+		c[i] = mine && i < m ? a[i * downA] : 0;
 		top = magnitude(c[i]) > top ? magnitude(c[i]) : top;
 	}
 	int shift = -exponent(top);
 #pragma unroll
 	for (int i = 0; i < M; i++) c[i] = scale(c[i], shift);
+	top = 0; // of the column of R
 #pragma unroll
-	for (int p = 0; p < M; p += part) {
+	for (int p = 0; p < M; p += smallPart) {
+		int rows = M - p; // of the part and after it
 #pragma unroll 1
-		for (int k = p; k < p + part && k < n; k++) {
-			if (j == k) {
+		for (int k = p; k < p + smallPart && k < m; k++) {
+			T alpha = c[0], s = 0, head = 1, beta = alpha;
+			const T *x = xs[k & 1];
+			if (k < n) {
+				if (j == k) {
 #pragma unroll
-				for (int i = p; i < M; i++) w[k][i] = i > k ? c[i] : 0;
-			}
-			barrier();
-			T sums[4] = {}, alpha = 0;
-#pragma unroll
-			for (int i = p; i < M; i++) {
-				sums[i % 4] = fma(w[k][i], c[i], sums[i % 4]);
-				if (i < p + part && i == k) alpha = c[i];
-			}
-			T sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-			if (j == k) {
-				Reflection<T> h;
-				T most = 0;
-				if (h.doubtful(alpha, sum)) {
-#pragma unroll
-					for (int i = 0; i < p + part; i++) most = i <= k && magnitude(c[i]) > most ? magnitude(c[i]) : most;
+					for (int i = 0; i < M; i++) {
+						if (i < rows) xs[k & 1][i] = i ? c[i] : 0;
+					}
 				}
-				h.set(alpha, sum, most);
-				factors[k] = h.factor;
-				heads[k] = h.head;
-				diagonal = h.beta;
-			}
-			barrier();
-			T head = heads[k], s = -factors[k] * fma(head, alpha, sum);
-			if (j > k) {
+				barrier();
+				T sums[4] = {};
 #pragma unroll
-				for (int i = p; i < M; i++) c[i] = fma(s, i < p + part && i == k ? head : w[k][i], c[i]);
+				for (int i = 0; i < M; i++) {
+					if (i < rows) sums[i % 4] = fma(x[i], c[i], sums[i % 4]);
+				}
+				T sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+				if (j == k) {
+					Reflection<T> h;
+					T most = magnitude(alpha) > top ? magnitude(alpha) : top;
+					h.set(alpha, sum, most);
+					pivots[0][k & 1] = h.head;
+					pivots[1][k & 1] = h.factor;
+					beta = diagonal = h.beta;
+					tau = h.factor * h.head * h.head;
+					by = -h.beta * h.factor; // 1/head
+				}
+				barrier();
+				head = pivots[0][k & 1];
+				if (j > k) {
+					s = -pivots[1][k & 1] * fma(head, alpha, sum);
+					beta = fma(s, head, alpha);
+				}
 			}
+			T r = j < k ? by * alpha : scale(beta, -shift);
+			if (mine) packed[k * n] = r;
+			if (j >= k) top = magnitude(beta) > top ? magnitude(beta) : top;
+#pragma unroll
+			for (int i = 1; i < M; i++) {
+				if (i < rows) c[i - 1] = k < n ? fma(s, x[i], c[i]) : c[i];
+			}
+			c[rows - 1] = 0;
 		}
 	}
-	barrier();
-	if (mine) w[j][j] = heads[j];
-	barrier();
-	top = 0;
+	if (!mine) return;
+	taus[b * n + j] = tau;
+	ratios[b * n + j] = ratio(top, diagonal);
+}
+
+// formSmall sets column j of Q, from the vectors w of the reflections, with zeros before their ones.
+template <int M, class T, class W> INLINE void formSmall(T (&c)[M], const W &w, const T *taus, int n, int j) {
 #pragma unroll
-	for (int i = 0; i < M; i++) {
-		T v = i < j ? c[i] : i == j ? diagonal : 0;
-		if (mine && i < n) r[(b * n + i) * n + j] = scale(v, -shift);
-		top = magnitude(v) > top ? magnitude(v) : top;
-		c[i] = i == j;
-	}
-	if (mine) ratios[b * n + j] = ratio(top, diagonal);
+	for (int i = 0; i < M; i++) c[i] = i == j && j < n;
 #pragma unroll
-	for (int p = M - part; p >= 0; p -= part) {
+	for (int p = M - smallPart; p >= 0; p -= smallPart) {
 #pragma unroll 1
-		for (int k = p + part - 1; k >= p; k--) {
+		for (int k = p + smallPart - 1; k >= p; k--) {
 			if (k >= n) continue;
 			T sums[4] = {};
 #pragma unroll
 			for (int i = p; i < M; i++) sums[i % 4] = fma(w[k][i], c[i], sums[i % 4]);
-			T s = j < k ? 0 : -factors[k] * ((sums[0] + sums[1]) + (sums[2] + sums[3])); // column j of the identity stays until step j
+			T s = j < k ? 0 : -taus[k] * ((sums[0] + sums[1]) + (sums[2] + sums[3])); // column j of the identity stays until step j
 			warpBarrier(); // so that w is read again, and is not in registers together with c
 #pragma unroll
 			for (int i = p; i < M; i++) c[i] = fma(s, w[k][i], c[i]);
 		}
 	}
+}
+
+// smallQR adds sign times Q and R of small matrices, which reflectSmall has reduced. A block does a matrix, and a thread a column.
+template <class T, int M> INLINE void smallQR(T *q, i64 downQ, T *r, i64 downR, i64 sign, const T *packed, const T *taus, int m, int n) {
+	SHARED T w[M][M + 2] __attribute__((aligned(16))), tau[M];
+	int j = (int)threadX();
+	i64 b = blockX();
+	bool mine = j < n;
+	packed += b * m * n + j;
+	if (mine) tau[j] = taus[b * n + j];
 #pragma unroll
 	for (int i = 0; i < M; i++) {
-		if (mine && i < m) q[(b * m + i) * n + j] = c[i];
+		T v = mine && i < m ? packed[i * n] : 0;
+		if (j < M) w[j][i] = i > j ? v : i == j;
+		if (mine && i <= j) addSigned(r[(b * n + i) * downR + j], sign, v);
+	}
+	barrier();
+	T c[M];
+	formSmall(c, w, tau, n, j);
+#pragma unroll
+	for (int i = 0; i < M; i++) {
+		if (mine && i < m) addSigned(q[(b * m + i) * downQ + j], sign, c[i]);
 	}
 }
 
@@ -254,12 +287,40 @@ template <class T> DEVICE void beginQ(T *qt, T *r, const T *at, const T *shifts,
 // columnsOf returns the transpose of a matrix whose rows are so many elements apart.
 template <class T> DEVICE Matrix<T> columnsOf(T *a, i64 down) { return {a, 1, down}; }
 
-// smallGradient computes Ā += (Q̄ + Q·K)·R⁻ᵀ, K = sym(R·R̄ᵀ - Q̄ᵀ·Q), for a stack of matrices of up to 32 rows.
-template <class T> INLINE void smallGradient(T *ga, i64 downGA, const T *gq, i64 downGQ, const T *gr, i64 downGR, const T *qs, const T *rs, int m, int n) {
+// A Reduced is a stack of matrices that reflectSmall has reduced, of up to 32 rows, and what gets their Q and R.
+template <class T> struct Reduced {
+	T *q;
+	i64 downQ;
+	T *r;
+	i64 downR, sign;
+	const T *packed, *taus;
+	// form sets the squares q and r, and adds sign times them to Q and R, if there are any. It overwrites w.
+	INLINE void form(Square<T> &toQ, Square<T> &toR, Square<T> &w, int m, int n) const {
+		SHARED T tau[squareSide];
+		i64 b = blockX();
+		Matrix<const T> of = {packed + b * m * n, n, 1};
+		toR.loadTransposed(of.transposed(), n, n, 0);
+		w.loadTransposed(of, m, n, -1, 1);
+		int j = (int)threadX();
+		if (j < n) tau[j] = taus[b * n + j];
+		barrier();
+		if (j < lanes) {
+			T c[squareSide];
+			formSmall(c, w.v, tau, n, j);
+#pragma unroll
+			for (int i = 0; i < squareSide; i++) toQ.v[i][j] = c[i];
+		}
+		barrier();
+		toQ.addTransposed(columnsOf(q ? q + b * m * downQ : nullptr, downQ), sign, n, m);
+		toR.addTransposed(columnsOf(r ? r + b * n * downR : nullptr, downR), sign, n, n, 0);
+	}
+};
+
+// smallGradient adds Q and R, and Ā += (Q̄ + Q·K)·R⁻ᵀ, K = sym(R·R̄ᵀ - Q̄ᵀ·Q), for a stack of matrices of up to 32 rows.
+template <class T> INLINE void smallGradient(T *ga, i64 downGA, const T *gq, i64 downGQ, const T *gr, i64 downGR, Reduced<T> of, int m, int n) {
 	SHARED Square<T> q, r, x, k;
 	i64 b = blockX();
-	q.loadTransposed(columnsOf(qs + b * m * n, n), n, m);
-	r.loadTransposed(columnsOf(rs + b * n * n, n), n, n, 0);
+	of.form(q, r, k, m, n);
 	x.loadTransposed(columnsOf(gq ? gq + b * m * downGQ : nullptr, downGQ), n, m);
 	k.loadTransposed(columnsOf(gr ? gr + b * n * downGR : nullptr, downGR), n, n, 0);
 	barrier();
@@ -285,13 +346,12 @@ template <class T> INLINE void smallGradient(T *ga, i64 downGA, const T *gq, i64
 	x.addTransposed(columnsOf(ga + b * m * downGA, downGA), 1, n, m);
 }
 
-// smallTangent adds sign times Ṙ = N·R and Q̇ = C - Q·N to the tangents of the results, with C = Ȧ·R⁻¹, S = Qᵀ·C, N_ij =
+// smallTangent adds Q and R, and sign times Ṙ = N·R and Q̇ = C - Q·N to the tangents of the results, with C = Ȧ·R⁻¹, S = Qᵀ·C, N_ij =
 // S_ij + S_ji for i < j and N_ii = S_ii, for a stack of matrices of up to 32 rows.
-template <class T> INLINE void smallTangent(T *tq, i64 downTQ, T *tr, i64 downTR, i64 sign, const T *ta, i64 downTA, const T *qs, const T *rs, int m, int n) {
+template <class T> INLINE void smallTangent(T *tq, i64 downTQ, T *tr, i64 downTR, i64 sign, const T *ta, i64 downTA, Reduced<T> of, int m, int n) {
 	SHARED Square<T> q, r, c, k;
 	i64 b = blockX();
-	q.loadTransposed(columnsOf(qs + b * m * n, n), n, m);
-	r.loadTransposed(columnsOf(rs + b * n * n, n), n, n, 0);
+	of.form(q, r, k, m, n);
 	c.loadTransposed(columnsOf(ta + b * m * downTA, downTA), n, m);
 	barrier();
 	if (threadX() < squareSide) c.template solve<false>(r, n, (int)threadX());
@@ -335,17 +395,19 @@ template <class T> INLINE void smallTangent(T *tq, i64 downTQ, T *tr, i64 downTR
 	}
 }
 
+#define REDUCED(T) T *q, i64 downQ, T *r, i64 downR, i64 sign, const T *packed, const T *taus
 #define SMALL(T, name, M) \
-	KERNEL smallQR##M##name(T *q, T *r, double *ratios, const T *a, i64 downA, i64 m, i64 n) { smallQR<T, M>(q, r, ratios, a, downA, m, n); }
+	KERNEL reflectSmall##M##name(T *packed, T *taus, double *ratios, const T *a, i64 downA, i64 m, i64 n) { reflectSmall<T, M>(packed, taus, ratios, a, downA, m, n); } \
+	KERNEL smallQR##M##name(REDUCED(T), i64 m, i64 n) { smallQR<T, M>(q, downQ, r, downR, sign, packed, taus, (int)m, (int)n); }
 #define KERNELS(T, name) \
 	SMALL(T, name, 16) \
 	SMALL(T, name, 32) \
 	SMALL(T, name, 64) \
-	KERNEL smallGradient##name(T *ga, i64 downGA, const T *gq, i64 downGQ, const T *gr, i64 downGR, const T *q, const T *r, i64 m, i64 n) { \
-		smallGradient(ga, downGA, gq, downGQ, gr, downGR, q, r, (int)m, (int)n); \
+	KERNEL smallGradient##name(T *ga, i64 downGA, const T *gq, i64 downGQ, const T *gr, i64 downGR, REDUCED(T), i64 m, i64 n) { \
+		smallGradient(ga, downGA, gq, downGQ, gr, downGR, {q, downQ, r, downR, sign, packed, taus}, (int)m, (int)n); \
 	} \
-	KERNEL smallTangent##name(T *tq, i64 downTQ, T *tr, i64 downTR, i64 sign, const T *ta, i64 downTA, const T *q, const T *r, i64 m, i64 n) { \
-		smallTangent(tq, downTQ, tr, downTR, sign, ta, downTA, q, r, (int)m, (int)n); \
+	KERNEL smallTangent##name(T *tq, i64 downTQ, T *tr, i64 downTR, const T *ta, i64 downTA, REDUCED(T), i64 m, i64 n) { \
+		smallTangent(tq, downTQ, tr, downTR, sign, ta, downTA, {q, downQ, r, downR, sign, packed, taus}, (int)m, (int)n); \
 	} \
 	KERNEL loadColumns##name(T *at, T *shifts, const T *a, i64 downA, i64 m, i64 n) { loadColumns(at, shifts, a, downA, m, n); } \
 	KERNEL reduceColumn##name(const T *from, T *to, T *at, T *w, const T *sums, T *next, i64 m, i64 k, i64 cols, i64 j, i64 chunk) { \
