@@ -614,7 +614,7 @@ func benchBatchedQR[T rev.Float](b *bench) {
 // also takes 4n³/3 for K, 2n³ for Q·K and n³ to solve for X. Tangent takes n³ for C, 2n³ for S, n³ for Q·N
 // and n³/3 for N·R. Most are those of products.
 func benchLargeQR[T rev.Float](b *bench) {
-	n := b.order / 2
+	n := b.order
 	k := QR[T]{Q: benchMatrix[T](b, n, n), R: benchMatrix[T](b, n, n), A: benchMatrix[T](b, n, n)}
 	g := QR[T]{Q: benchMatrix[T](b, n, n), R: benchMatrix[T](b, n, n), A: benchMatrix[T](b, n, n)}
 	passes(b, "QR", map[string]int{"n": n}, b.ofProduct(n), [3]float64{8 * cube(n) / 3, 7 * cube(n), 7 * cube(n)}, k, g)

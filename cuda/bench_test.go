@@ -22,13 +22,13 @@ func TestBenchTraffic(t *testing.T) {
 			"LogSumExpRows": {0.97, 1.00, 0.97}, "SoftmaxRows": {1.00, 1.00, 1.00},
 			"LayerNorm": {1.01, 0.72, 1.01}, "RMSNorm": {1.00, 0.72, 1.00},
 			"batched MatMul": {1, 0.75, 0.80}, "batched TriSolve": {1.06, 1.14, 1.09}, "batched Solve": {0.79, 0.89, 0.88},
-			"batched Cholesky": {1.28, 1.49, 1.49}, "batched FFT": {0.91, 0.91, 0.91}, "RealFFT": {0.82, 0.73, 0.82},
+			"batched Cholesky": {1.28, 1.49, 1.49}, "batched QR": {0.80, 0.90, 0.95}, "batched FFT": {0.91, 0.91, 0.91}, "RealFFT": {0.82, 0.73, 0.82},
 		},
 		"float32": {
 			"LogSumExpRows": {0.92, 0.98, 0.92}, "SoftmaxRows": {1.00, 1.00, 1.00},
 			"LayerNorm": {1.01, 0.70, 1.01}, "RMSNorm": {1.00, 0.70, 1.00},
 			"batched MatMul": {1, 0.75, 0.80}, "batched TriSolve": {1.00, 1.09, 0.93}, "batched Solve": {0.78, 0.89, 0.79},
-			"batched Cholesky": {1.11, 1.31, 1.31},
+			"batched Cholesky": {1.11, 1.31, 1.31}, "batched QR": {0.78, 0.87, 0.92},
 		},
 		"q43": {
 			"LogSumExpRows": {0.97, 1.00, 0.97}, "SoftmaxRows": {1.00, 1.00, 1.00},
@@ -39,7 +39,7 @@ func TestBenchTraffic(t *testing.T) {
 		d.machine.Traffic = map[string]ptx.Traffic{}
 		d.machine.Cached = 64 * 8
 		dev := open(t, d)
-		rates, err := Bench(t.Context(), dev, BenchOptions{Type: typ, Size: 4096, Kernels: regexp.MustCompile("Rows|Norm$|FFT|^batched (C|T|S|M|F)")})
+		rates, err := Bench(t.Context(), dev, BenchOptions{Type: typ, Size: 4096, Kernels: regexp.MustCompile("Rows|Norm$|FFT|^batched (C|T|S|M|F|Q)")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestBench(t *testing.T) {
 			"RMSNorm Adjoint":             {Bytes: 8 * (64*6 + 8*3)},
 			"Affine Forward":              {Bytes: 8 * (64 + 8 + 2*8)},
 			"MatMul Tangent":              {Flops: 4 * 4 * 4 * 2 * 3},
-			"QR Tangent":                  {Flops: 7 * 64},
+			"QR Tangent":                  {Flops: 7 * 512},
 			"Solve Forward":               {Flops: 8. / 3 * 512},
 			"Solve Adjoint":               {Flops: 20. / 3 * 512},
 			"batched Solve Forward":       {Bytes: 4 * 16 * (8 + 8 + 16)},
@@ -143,7 +143,7 @@ func TestBench(t *testing.T) {
 			"batched MatMul Adjoint":      {Bytes: 4 * 16 * (8 + 8 + 16 + 2*16 + 8)},
 			"batched QR Forward":          {Bytes: 4 * 16 * (8 + 16 + 16)},
 			"batched QR Adjoint":          {Bytes: 4 * 16 * (8 + 16 + 16 + 8 + 8 + 16)},
-			"QR Forward":                  {Flops: 8. / 3 * 64},
+			"QR Forward":                  {Flops: 8. / 3 * 512},
 			"LogPosterior Forward":        {Flops: 2 * 4 * 4 * 5},
 			"LogPosterior Adjoint":        {Flops: 2 * 2 * 4 * 4 * 5},
 			"FixedLogPosterior Forward":   {Flops: 10 * 2 * 4 * 4 * 5},

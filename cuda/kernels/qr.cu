@@ -11,9 +11,10 @@ constexpr int smallPart = 8; // steps with the same code. It leaves out rows out
 // In step k all threads multiply their columns with x of column k, below row k. The thread of column k
 // thereby has the sum of squares that makes the reflection, and the others have what they need of wᵀ·c. Then row k is done, and
 // the rows after it move up, so that the next one is the first.
-template <class T, int M> INLINE void reflectSmall(T *packed, T *taus, double *ratios, const T *a, i64 downA, i64 m, i64 n) {
+template <class T, int M> INLINE void reflectSmall(T *packed, T *taus, double *ratios, const T *a, i64 downA, int m, int n) {
 	SHARED T xs[2][M] __attribute__((aligned(16))), pivots[2][2];
-	i64 j = threadX(), b = blockX();
+	int j = (int)threadX();
+	i64 b = blockX();
 	bool mine = j < n;
 	T c[M], top = 0, tau = 0, by = 1, diagonal = 0;
 	a += b * m * downA + j;
@@ -37,15 +38,15 @@ template <class T, int M> INLINE void reflectSmall(T *packed, T *taus, double *r
 			if (k < n) {
 				if (j == k) {
 #pragma unroll
-					for (int i = 0; i < M; i++) {
-						if (i < rows) xs[k & 1][i] = i ? c[i] : 0;
+					for (int i = 1; i < M; i++) {
+						if (i < rows) xs[k & 1][i - 1] = c[i];
 					}
 				}
 				barrier();
 				T sums[4] = {};
 #pragma unroll
-				for (int i = 0; i < M; i++) {
-					if (i < rows) sums[i % 4] = fma(x[i], c[i], sums[i % 4]);
+				for (int i = 1; i < M; i++) {
+					if (i < rows) sums[i % 4] = fma(x[i - 1], c[i], sums[i % 4]);
 				}
 				T sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
 				if (j == k) {
@@ -66,11 +67,19 @@ template <class T, int M> INLINE void reflectSmall(T *packed, T *taus, double *r
 				}
 			}
 			T r = j < k ? by * alpha : scale(beta, -shift);
-			if (mine) packed[k * n] = r;
+			if (mine) *packed = r;
+			packed += n;
 			if (j >= k) top = magnitude(beta) > top ? magnitude(beta) : top;
+			if (k < n) {
 #pragma unroll
-			for (int i = 1; i < M; i++) {
-				if (i < rows) c[i - 1] = k < n ? fma(s, x[i], c[i]) : c[i];
+				for (int i = 1; i < M; i++) {
+					if (i < rows) c[i - 1] = fma(s, x[i - 1], c[i]);
+				}
+			} else {
+#pragma unroll
+				for (int i = 1; i < M; i++) {
+					if (i < rows) c[i - 1] = c[i];
+				}
 			}
 			c[rows - 1] = 0;
 		}
@@ -397,7 +406,7 @@ template <class T> INLINE void smallTangent(T *tq, i64 downTQ, T *tr, i64 downTR
 
 #define REDUCED(T) T *q, i64 downQ, T *r, i64 downR, i64 sign, const T *packed, const T *taus
 #define SMALL(T, name, M) \
-	KERNEL reflectSmall##M##name(T *packed, T *taus, double *ratios, const T *a, i64 downA, i64 m, i64 n) { reflectSmall<T, M>(packed, taus, ratios, a, downA, m, n); } \
+	KERNEL reflectSmall##M##name(T *packed, T *taus, double *ratios, const T *a, i64 downA, i64 m, i64 n) { reflectSmall<T, M>(packed, taus, ratios, a, downA, (int)m, (int)n); } \
 	KERNEL smallQR##M##name(REDUCED(T), i64 m, i64 n) { smallQR<T, M>(q, downQ, r, downR, sign, packed, taus, (int)m, (int)n); }
 #define KERNELS(T, name) \
 	SMALL(T, name, 16) \
