@@ -24,14 +24,13 @@ import (
 //
 // where Q̇ and Ṙ are added to the tangents of Q and R, and K̇ is the tangent of K.
 //
-// If m is at most 64, a block of threads reduces a matrix in registers. Larger matrices are
+// If m is at most 64, a block of threads reduces a matrix in registers, and another launch makes Q of the reflections. If m is at
+// most 32, that launch also makes the derivatives of Adjoint or Tangent, in shared memory. Larger matrices are
 // reduced one after the other. On cards of compute capability 9.0 and later, the blocks of a cluster reduce 64 columns of up to
-// 8192 rows in a launch, if the card has room for a cluster. Otherwise each column is a launch, in which all
-// blocks take part. The reflections of 256 columns are applied to the rest together, by
-// products of matrices and a triangular solution. The next 256 columns are reduced beside these products. Adjoint, Tangent and AdjointTangent are products of matrices and
-// triangular solves. If m is at most 32, a block makes those of Adjoint or Tangent for a
-// matrix in shared memory. All need scratch memory for Q and R, and the others for as much
-// again for each of K, X and the tangents.
+// 8192 rows in a launch, if the card has room for a cluster. Otherwise each column is a launch, in which all blocks take part.
+// The reflections of 256 columns are applied to the rest together, by products of matrices and a triangular solution, and
+// the next 256 columns are reduced beside these products. Derivatives are products of matrices and triangular solutions. All passes
+// of larger matrices need scratch memory for Q and R, and the others for as much again for each of K, X and the tangents.
 //
 // The bounds on the errors are those of revlinalg.QR. So is the test for full rank: a matrix
 // without it is a *rev.SingularError, for which no matrix of the stack is written. Its Index
@@ -213,8 +212,8 @@ func (f *factors[T]) smallPasses(k *QR[T], p *rev.Pass[QR[T]]) {
 // reduceRoom returns how many numbers reduceLarge needs.
 func reduceRoom(m, n int) int {
 	cols, width := min(n, aheadCols), min(n, qrPanel)
-	// Aᵀ, W, two states of a panel, WᵀW of all panels, products in two streams, two states of sums, shifts
-	return 2*n*m + 2*width*m + 2*n*cols + cols*cols + 2*width*mostChunks + n
+	// Aᵀ, W, two states of a panel, WᵀW of all panels, products in two streams and of a panel, two states of sums, shifts
+	return 2*n*m + 2*width*m + 2*n*cols + cols*cols + panelCols*panelCols + 2*width*mostChunks + n
 }
 
 // reduceLarge sets Q and R of matrices that do not fit into registers. It keeps columns
@@ -228,6 +227,7 @@ func (f *factors[T]) reduceLarge(a General[T]) {
 	l.at, l.w = l.take(n*m), l.take(n*m)
 	l.states = [2]Memory[T]{l.take(cols * m), l.take(cols * m)}
 	l.u, l.y, l.beside = l.take(n*l.width), l.take(n*l.width), l.take(l.width*l.width)
+	l.s = l.take(panelCols * panelCols)
 	l.sums = [2]Memory[T]{l.take(cols * mostChunks), l.take(cols * mostChunks)}
 	shifts := l.take(n)
 	f.free = l.free
@@ -259,6 +259,7 @@ type large[T rev.Float] struct {
 	states      [2]Memory[T] // of the columns of a panel, before and after a step
 	sums        [2]Memory[T] // likewise
 	u           Memory[T]    // WᵀW of all panels
+	s           Memory[T]    // products of kernel reflectColumns
 	y, beside   Memory[T]    // products in the stream of the pass, and in the one beside it
 }
 
@@ -278,24 +279,36 @@ func (l *large[T]) multiplyVectors(on stacks[T], lo, hi int) {
 	addLongProduct(on.pass, l.products(lo, hi).strided, 0, w.t(), w)
 }
 
-// reduce reduces columns lo to hi-1, by halves. The columns before lo have been applied to them.
+// reduce reduces columns lo to hi-1. The columns before lo have been applied to them.
 func (l *large[T]) reduce(on stacks[T], lo, hi int) {
-	together := on.together("reflectColumns", l.m-lo)
-	most := qrPanel
-	if together {
-		most = panelCols
-	}
 	switch {
-	case hi-lo > most:
-		mid := lo + halfOf(hi-lo, most)
+	case on.together("reflectColumns", l.m-lo):
+		for end := 0; lo < hi; lo = end {
+			end = min(lo+panelCols, hi)
+			l.reflect(on, lo, end, 0, 0)
+			l.reflect(on, lo, end, end, hi)
+		}
+	case hi-lo > qrPanel:
+		mid := lo + halfOf(hi-lo, qrPanel)
 		l.reduce(on, lo, mid)
 		l.multiplyVectors(on, lo, mid)
 		l.apply(on, l.at, lo, mid, mid, hi, false)
 		l.reduce(on, mid, hi)
-	case together:
-		on.launch(typed[T]("reflectColumns"), teamGrid(l.m-lo), uint64(l.at.address()), uint64(l.w.address()), uint64(l.m), uint64(lo), uint64(hi-lo))
 	default:
 		l.reduceColumns(on, lo, hi)
+	}
+}
+
+// reflect reduces columns lo to hi-1 in clusters of blocks, or applies their reflections to columns first to end-1.
+func (l *large[T]) reflect(on stacks[T], lo, hi, first, end int) {
+	const partCols = 16 // of a cluster
+	g := teamGrid(l.m - lo)
+	if end > 0 {
+		g.blocks[0] *= across(end-first, partCols)
+	}
+	if first < end || end == 0 {
+		on.launch(typed[T]("reflectColumns"), g, uint64(l.at.address()), uint64(l.w.address()), uint64(l.s.address()),
+			uint64(l.m), uint64(lo), uint64(hi-lo), uint64(first), uint64(end))
 	}
 }
 
@@ -392,6 +405,10 @@ func (f *factors[T]) tangent(ta General[T]) (dq, dr stack[T]) {
 	f.multiply(s, 0, f.q.t(), dq)
 	f.mirror(s, true) // N
 	f.multiplyLower(dr.t(), 1, f.r.t(), s.t())
-	f.multiply(dq, -1, f.q, s)
+	most := across(across(f.n, 4), largeTile) * largeTile
+	for lo, hi := 0, 0; lo < f.n; lo = hi { // N has zeros below its diagonal
+		hi = min(lo+most, f.n)
+		f.multiply(dq.block(0, f.m, lo, hi), -1, f.q.block(0, f.m, 0, hi), s.block(0, hi, lo, hi))
+	}
 	return dq, dr
 }
