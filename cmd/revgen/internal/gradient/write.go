@@ -432,7 +432,7 @@ func (w *writer) uncounted(list []stmt, counts map[string]int) []stmt {
 	gone := map[*variable]bool{}
 	for _, s := range list {
 		loop, ok := s.(*while)
-		if !ok || loop.count == nil || mentionsOf(list, loop.count) != 2 { // its definition, and the loop that goes back
+		if !ok || loop.count == nil || mentionsOf(list, loop.count) != 2 || !goesBack(list, loop) { // its definition, and the loop that goes back
 			continue
 		}
 		for _, s := range loop.body {
@@ -450,6 +450,16 @@ func (w *writer) uncounted(list []stmt, counts map[string]int) []stmt {
 		a, ok := s.(*assignment)
 		return nil, ok && a.define && gone[root(a.l)]
 	})
+}
+
+// goesBack reports whether a loop of list makes the iterations of another one backward. In the gradient of a written
+// gradient, a loop that does so in the latter is one like others.
+func goesBack(list []stmt, loop *while) (yes bool) {
+	each(list, func(s stmt) {
+		r, ok := s.(*ranged)
+		yes = yes || ok && r.info == loop.info && root(r.hi) == loop.count
+	})
+	return yes
 }
 
 // spare returns the name of the memory of a tape.

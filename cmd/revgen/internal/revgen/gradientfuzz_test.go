@@ -629,7 +629,7 @@ func (s *scribe) rows(name string) {
 			case k == 18, k == 19:
 				switch v := s.name("n"); s.rnd.IntN(4) {
 				case 0:
-					s.line("%s := %s\n_ = %s", v, s.pick("n[2:]", "n[:2]", "slices.Clip(n)", "append([]int(nil), n...)", "t[c%2]", "t["+index()+"%2]", s.pick(ints...)), v)
+					s.line("%s := %s\n_ = %s", v, s.pick("n[2:]", "n[:2]", "slices.Clip(n)", "append([]int(nil), n...)", "t[c%2]", "t[("+index()+")%2]", s.pick(ints...)), v)
 					ints = append(ints, v)
 				case 1:
 					s.line("bump(%s[%s:], %s)", s.pick(ints...), s.pick("0", "1"), index())
@@ -1124,4 +1124,54 @@ func randomCount(t *testing.T, count int) (_ int, seed uint64) {
 		}
 	}
 	return count, seed
+}
+
+// A loop that ends early stands in the gradient of a written second derivative, which goes back through it, and
+// whose own gradient does not.
+func TestThirdOfEarlyEnd(t *testing.T) {
+	testWritten(t, `package written
+
+import "math"
+
+func dot(x, y []float64) (s float64) {
+	for i := range x {
+		s += x[i] * y[i]
+	}
+	return s
+}
+
+//revgen:gradient x hessian
+func f(x []float64, n int) (result float64) {
+	limit, sum := math.Cos(x[1]*x[2]), 0.0
+	for j := range x {
+		t, k := x[1], j
+		if k > 0 && 0.5 < limit {
+		} else if n > 3 {
+			break
+		}
+		sum += max(t, 0.2)
+	}
+	result = x[0]*x[1]*x[2] + sum
+	return
+}
+
+//revgen:gradient x
+func third(x, u, w []float64, n int) float64 {
+	g := make([]float64, len(x))
+	fHessVec(g, x, u, n)
+	return dot(g, w)
+}
+`, `package written
+
+import "testing"
+
+func Test(t *testing.T) {
+	g := make([]float64, 3)
+	for _, n := range []int{0, 4} { // Σ u_i·w_j of all i and j but the third index
+		if thirdGradient(g, []float64{0.5, 0.7, 0.3}, []float64{1, 2, 3}, []float64{4, 5, 6}, n); g[0] != 27 || g[1] != 18 || g[2] != 13 {
+			t.Errorf("got %v, want [27 18 13]", g)
+		}
+	}
+}
+`)
 }
