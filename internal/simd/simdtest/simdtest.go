@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"testing"
 	"time"
 
 	"revnum/internal/simd/cpu"
 )
+
+// Tests of vector code make much garbage and keep little.
+var _ = debug.SetGCPercent(400)
 
 // OnTier runs f while the variable tier of a package is t.
 func OnTier(tier *cpu.Tier, t cpu.Tier, f func()) {
