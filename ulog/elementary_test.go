@@ -10,10 +10,12 @@ import (
 // refBits is the precision of the references, in fraction bits.
 const refBits = 256
 
+var refLn2 = bigLn2(refBits)
+
 // refExp returns e^x for any float64 x below 2000 in magnitude.
 func refExp(x *big.Float) *big.Float {
 	l := toFixedPoint(x, refBits)
-	e, r := new(big.Int).DivMod(l, bigLn2(refBits), new(big.Int))
+	e, r := new(big.Int).DivMod(l, refLn2, new(big.Int))
 	return new(big.Float).SetMantExp(new(big.Float).SetInt(bigExp(r, refBits)), int(e.Int64())-refBits)
 }
 
@@ -23,7 +25,7 @@ func refLog(x *big.Float) *big.Float {
 	k := x.MantExp(mant) - 1
 	mant.SetMantExp(mant, 1) // in [1, 2)
 	y := bigLog(toFixedPoint(mant, refBits), refBits)
-	y.Add(y, new(big.Int).Mul(big.NewInt(int64(k)), bigLn2(refBits)))
+	y.Add(y, new(big.Int).Mul(big.NewInt(int64(k)), refLn2))
 	return new(big.Float).SetPrec(4*refBits).SetMantExp(new(big.Float).SetInt(y), -refBits)
 }
 
