@@ -20,7 +20,7 @@ func definite[T rev.Float](rnd *rand.Rand, n int) rev.General[T] {
 	b := kerneltest.Normals[float64](rnd, n*n, 1/math.Sqrt(float64(n+1)))
 	a := rev.NewGeneral[T](n, n, nil)
 	for i := range n {
-		for j := range n {
+		for j := range i + 1 {
 			s := 0.0
 			if i == j {
 				s = 1
@@ -28,7 +28,7 @@ func definite[T rev.Float](rnd *rand.Rand, n int) rev.General[T] {
 			for l := range n {
 				s += b[i*n+l] * b[j*n+l]
 			}
-			a.Row(i)[j] = T(s)
+			a.Row(i)[j], a.Row(j)[i] = T(s), T(s)
 		}
 	}
 	return a

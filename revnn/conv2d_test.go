@@ -209,24 +209,28 @@ func testConv(t *testing.T, k revnn.Conv2D[float64], tolerance float64) {
 	gx, gw, gb := make([]float64, len(k.X.Data)), make([]float64, len(k.W.Data)), make([]float64, k.W.Rows)
 	for p := range y {
 		n, f, i, j := p/k.Y.Cols, p/(rows*cols)%k.W.Rows, p/cols%rows, p%cols
-		y[p] += k.B.Data[f]
-		gb[f] += g.Y.Data[p]
+		sum, gy := y[p]+k.B.Data[f], g.Y.Data[p]
+		gb[f] += gy
 		for c := range perGroup {
 			channel := f/(k.W.Rows/groups)*perGroup + c
 			for u := range k.KernelHeight {
+				r := i*k.StrideHeight + u*stepU - k.PadHeight
+				if r < 0 || r >= k.Height {
+					continue
+				}
+				x, w := ((n*k.Channels+channel)*k.Height+r)*k.Width, ((f*perGroup+c)*k.KernelHeight+u)*k.KernelWidth
 				for v := range k.KernelWidth {
-					r, q := i*k.StrideHeight+u*stepU-k.PadHeight, j*k.StrideWidth+v*stepV-k.PadWidth
-					if r < 0 || r >= k.Height || q < 0 || q >= k.Width {
+					q := j*k.StrideWidth + v*stepV - k.PadWidth
+					if q < 0 || q >= k.Width {
 						continue
 					}
-					x := ((n*k.Channels+channel)*k.Height+r)*k.Width + q
-					w := ((f*perGroup+c)*k.KernelHeight+u)*k.KernelWidth + v
-					y[p] += k.W.Data[w] * k.X.Data[x]
-					gx[x] += k.W.Data[w] * g.Y.Data[p]
-					gw[w] += k.X.Data[x] * g.Y.Data[p]
+					sum += k.W.Data[w+v] * k.X.Data[x+q]
+					gx[x+q] += k.W.Data[w+v] * gy
+					gw[w+v] += k.X.Data[x+q] * gy
 				}
 			}
 		}
+		y[p] = sum
 	}
 	if err := rev.Gradient(k, g); err != nil {
 		t.Fatal(err)
