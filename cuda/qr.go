@@ -29,7 +29,7 @@ import (
 // reduced one after the other. On cards of compute capability 9.0 and later, the blocks of a cluster reduce 64 columns of up to
 // 8192 rows in a launch, if the card has room for a cluster. Otherwise each column is a launch, in which all blocks take part.
 // The reflections of 256 columns are applied to the rest together, by products of matrices and a triangular solution, and
-// the next 256 columns are reduced beside these products. Derivatives are products of matrices and triangular solutions. All passes
+// the next 256 columns are reduced beside these products and those that make the columns of Q before. Derivatives are products of matrices and triangular solutions. All passes
 // of larger matrices need scratch memory for Q and R, and the others for as much again for each of K, X and the tangents.
 //
 // The bounds on the errors are those of revlinalg.QR. So is the test for full rank: a matrix
@@ -236,16 +236,59 @@ func (f *factors[T]) reduceLarge(a General[T]) {
 		qt, r := f.q.data[b*n*m:(b+1)*n*m], f.r.data[b*n*n:(b+1)*n*n]
 		f.launch(typed[T]("loadColumns"), grid{[3]int{(n + warp - 1) / warp, 1, 1}, [3]int{maxThreads, 1, 1}},
 			uint64(l.at.address()), uint64(shifts.address()), uint64(a.Data[b*m*a.Stride:].address()), uint64(a.Stride), uint64(m), uint64(n))
+		f.launch(typed[T]("beginQ"), vectorGrid(n*m), uint64(qt.address()), uint64(m), uint64(n))
+		q := formQ(n, l.width, func(lo, hi, first, end int) { l.apply(l.stacks, qt, lo, hi, first, end, true) })
 		l.ahead(n, func(on stacks[T], lo, hi int) {
 			l.reduce(on, lo, hi)
 			l.multiplyVectors(on, lo, hi)
-		}, func(on stacks[T], lo, hi, first, end int) { l.apply(on, l.at, lo, hi, first, end, false) })
+		}, func(on stacks[T], lo, hi, first, end int) {
+			l.apply(on, l.at, lo, hi, first, end, false)
+			if on.pass == l.pass && hi < n {
+				q.reduced(hi)
+			}
+		})
 		f.launch(typed[T]("columnRatios"), grid{[3]int{(n*warp + maxThreads - 1) / maxThreads, 1, 1}, [3]int{maxThreads, 1, 1}},
 			f.ratios+uint64(8*b*n), uint64(l.at.address()), uint64(m), uint64(n))
-		f.launch(typed[T]("beginQ"), vectorGrid(n*m), uint64(qt.address()), uint64(r.address()), uint64(l.at.address()), uint64(shifts.address()), uint64(m), uint64(n))
-		for lo := (n - 1) / l.width * l.width; lo >= 0; lo -= l.width {
-			l.apply(l.stacks, qt, lo, min(lo+l.width, n), lo, n, true)
-		}
+		f.launch(typed[T]("takeR"), vectorGrid(n*n), uint64(r.address()), uint64(l.at.address()), uint64(shifts.address()), uint64(m), uint64(n))
+		q.reduced(n)
+	}
+}
+
+// qParts is how many parts of its columns Q is formed in, or fewer.
+const qParts = 4
+
+// A forming is Q while it is formed. A column of Q needs no reflections of columns after it, so it is formed in parts of size columns,
+// which is a multiple of the width of panels. All but the last part are formed beside panels that follow, where enough of these follow.
+type forming struct {
+	n, width, size   int
+	apply            func(lo, hi, first, end int) // applies the reflections of columns lo to hi-1 to columns first to end-1
+	first, end, left int                          // the part has columns first to end-1, which lack the reflections of columns before left
+}
+
+// formQ begins a forming of n columns.
+func formQ(n, width int, apply func(lo, hi, first, end int)) *forming {
+	return &forming{n: n, width: width, size: across(n, qParts*width) * width, apply: apply}
+}
+
+// reduced applies some reflections where columns before hi have been reduced. Those of i·size columns take size/width calls of i
+// steps, which are as many as there are before the next part begins. If hi is n, it applies all that are left.
+func (q *forming) reduced(hi int) {
+	if hi%q.size == 0 || hi == q.n {
+		q.steps(q.left)
+		q.first, q.end, q.left = q.end, hi, hi
+	}
+	if hi == q.n {
+		q.steps(hi)
+	}
+	q.steps(hi / q.size)
+}
+
+// steps applies the reflections of up to so many panels, the last ones first.
+func (q *forming) steps(most int) {
+	for ; most > 0 && q.left > 0; most-- {
+		lo := (q.left - 1) / q.width * q.width
+		q.apply(lo, q.left, max(lo, q.first), q.end)
+		q.left = lo
 	}
 }
 
@@ -301,7 +344,6 @@ func (l *large[T]) reduce(on stacks[T], lo, hi int) {
 
 // reflect reduces columns lo to hi-1 in clusters of blocks, or applies their reflections to columns first to end-1.
 func (l *large[T]) reflect(on stacks[T], lo, hi, first, end int) {
-	const partCols = 16 // of a cluster
 	g := teamGrid(l.m - lo)
 	if end > 0 {
 		g.blocks[0] *= across(end-first, partCols)

@@ -3,9 +3,11 @@ package cuda
 import (
 	"errors"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"revnum/rev"
+	"revnum/revlinalg"
 )
 
 // TestQRTeams compares panels that clusters of blocks reduce: in a part of 16 columns and in several, in a panel and in several, with
@@ -77,6 +79,35 @@ func TestQRTeamsDoubtful(t *testing.T) {
 	}
 }
 
+// TestQRTeamsBarriers removes each barrier from the kernels, one after the other. The interpreter finds each.
+func TestQRTeamsBarriers(t *testing.T) {
+	if os.Getenv("REVNUM_DEVICE") != "" {
+		t.Skip("this needs the interpreter")
+	}
+	reflectsWithoutBarriers[float64](t)
+	reflectsWithoutBarriers[float32](t)
+}
+
+func reflectsWithoutBarriers[T rev.Float](t *testing.T) {
+	t.Helper()
+	const m, n, cols = 90, 40, 32 // reflections of whole parts are applied to others
+	setTeamWarps(t, 2, 2)
+	dev := withTensorCores(t, 1<<24, 90)
+	at := must(NewGeneral(dev, general[T](rand.New(rand.NewPCG(47, 48)), n, m)))(t).Data
+	l := large[T]{m: m, at: at, w: must(Alloc[T](dev, n*m))(t), s: must(Alloc[T](dev, panelCols*panelCols))(t)}
+	k := QR[T]{A: General[T]{Data: at}}
+	run := func() error {
+		w := begin(&k, &rev.Pass[QR[T]]{})
+		on := stacks[T]{pass: &w, count: 1}
+		l.reflect(on, 0, cols, 0, 0)
+		l.reflect(on, 0, cols, cols, n)
+		return w.end()
+	}
+	needsBarriers(t, "qr_sm90.ptx", typed[T]("reflectColumns"), []barrierTest{
+		{clusterBarriers, run, 4, 0}, {blockBarriers, run, 3, 0}, {warpBarriers, run, 1, 0},
+	})
+}
+
 // TestQRAhead reduces panels beside products, in two orders that events allow, with and without clusters.
 func TestQRAhead(t *testing.T) {
 	inOrders(t, func(t *testing.T) {
@@ -84,6 +115,70 @@ func TestQRAhead(t *testing.T) {
 		testDevice.driver.(*late).capability = 90
 		compareQR(t, 132, 130, 0)
 	})
+}
+
+// TestQRFormed forms parts of Q of several panels beside others, with a last part of one panel that is narrower.
+func TestQRFormed(t *testing.T) {
+	inOrders(t, func(t *testing.T) {
+		panels(t, 16)
+		got, want := randomQR[float64](rand.New(rand.NewPCG(45, 46)), 80, 72, 2), randomQR[float64](rand.New(rand.NewPCG(45, 46)), 80, 72, 2)
+		if err := rev.Forward(got); err != nil {
+			t.Fatal(err)
+		}
+		for b := range 2 {
+			k := revlinalg.QR[float64]{Q: matrixOf(want.Q, 2, b), R: matrixOf(want.R, 2, b), A: matrixOf(want.A, 2, b)}
+			if err := k.Forward(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		near[hostQR[float64]](t, 1e-11)("", got, want)
+	})
+}
+
+// TestQRForming has matrices of one panel, of fewer panels than parts and of more, the last of which may be narrower. A column of Q
+// gets the reflections of its own panel and of all before it, the last ones first, once they are there. Parts are
+// ready when the next one begins, but for the last but one.
+func TestQRForming(t *testing.T) {
+	const width = 4
+	for n := 1; n <= 40*width; n++ {
+		reduced, need := 0, make([]int, n) // the column before which reflections are missing
+		for j := range need {
+			need[j] = min(j/width*width+width, n)
+		}
+		applied := 0
+		q := formQ(n, width, func(lo, hi, first, end int) {
+			if hi > reduced || lo%width != 0 || hi-lo > width || first < lo || first >= end {
+				t.Fatalf("n = %d, reduced %d: reflections %d to %d of columns %d to %d", n, reduced, lo, hi, first, end)
+			}
+			for j := first; j < end; j++ {
+				if need[j] != hi {
+					t.Fatalf("n = %d: column %d needs reflections before %d, gets %d to %d", n, j, need[j], lo, hi)
+				}
+				need[j] = lo
+			}
+			applied++
+		})
+		for hi := width; hi < n; hi += width {
+			reduced = hi
+			if hi%q.size == 0 && q.left > 0 {
+				t.Fatalf("n = %d: a part begins at %d before the last one is ready", n, hi)
+			}
+			before := applied
+			if q.reduced(hi); applied-before > qParts {
+				t.Fatalf("n = %d: %d steps beside a panel", n, applied-before)
+			}
+		}
+		if last := n - q.end; last > q.size {
+			t.Fatalf("n = %d: the last part has %d columns, others %d", n, last, q.size)
+		}
+		reduced = n
+		q.reduced(n)
+		for j, v := range need {
+			if v != 0 {
+				t.Fatalf("n = %d: column %d lacks reflections before %d", n, j, v)
+			}
+		}
+	}
 }
 
 // TestQRAheadWithoutMemory lets each allocation of a pass fail that makes a stream.

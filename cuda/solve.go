@@ -85,11 +85,12 @@ const (
 // in a panel.
 const exchangeCols = 8
 
-// The sizes of kernels panelColumns and reflectColumns, as in kernels/lu_sm90.cu and qr_sm90.cu.
+// The sizes of kernels panelColumns and reflectColumns, as in kernels/cluster.h.
 const (
 	teamBlocks = 8 // of a cluster
 	panelCols  = 64
-	ownRows    = 4 // of a thread
+	partCols   = 16 // in registers
+	ownRows    = 4  // of a thread
 )
 
 // A block of these has from leastTeamWarps to teamWarps warps. Tests change them, so that a block has several, or a thread

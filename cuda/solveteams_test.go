@@ -97,10 +97,10 @@ func TestSolveTeamsSingular(t *testing.T) {
 // TestSolveTeamsSizes compares the sizes of this package and of kernels.
 func TestSolveTeamsSizes(t *testing.T) {
 	for name, size := range map[string]int{
-		"panelCols": panelCols, "ownRows": ownRows, "clusterBlocks": teamBlocks, "exchangeCols": exchangeCols, "mostPivots": aheadCols, "maxThreads": maxThreads, "lanes": warp,
+		"panelCols": panelCols, "partCols": partCols, "ownRows": ownRows, "clusterBlocks": teamBlocks, "exchangeCols": exchangeCols, "mostPivots": aheadCols, "maxThreads": maxThreads, "lanes": warp,
 	} {
 		var found []string
-		for _, file := range []string{"lu_sm90.cu", "lu.cu", "cluster.h", "number.h"} {
+		for _, file := range []string{"lu_sm90.cu", "qr_sm90.cu", "lu.cu", "cluster.h", "number.h"} {
 			text, err := os.ReadFile(filepath.Join("kernels", file))
 			if err != nil {
 				t.Fatal(err)
@@ -253,8 +253,35 @@ func TestSolveTeamsBarriers(t *testing.T) {
 
 func withoutBarriers[T rev.Float](t *testing.T) {
 	t.Helper()
-	const file = "lu_sm90.ptx"
-	name := typed[T]("panelColumns")
+	dev := withTensorCores(t, 1<<24, 90)
+	panel := func(n, cols, warps int) func() error {
+		a := must(NewGeneral(dev, general[T](rand.New(rand.NewPCG(35, 36)), n, n)))(t)
+		return func() error { return panelOf(a, cols, warps) }
+	}
+	needsBarriers(t, "lu_sm90.ptx", typed[T]("panelColumns"), []barrierTest{
+		{clusterBarriers, panel(90, 34, 1), 3, 0},
+		{blockBarriers, panel(90, 34, 2), 5, 0},
+		{warpBarriers, panel(800, 18, 1), 3 * 2 * ownRows, 2 * ownRows}, // of three loops over the rows of a thread
+	})
+}
+
+const (
+	clusterBarriers = `barrier\.cluster\.arrive\.aligned;\s*barrier\.cluster\.wait\.aligned;`
+	blockBarriers   = `bar\.sync.*;`
+	warpBarriers    = `bar\.warp\.sync.*;`
+)
+
+// A barrierTest runs a kernel that has at least so many barriers. Each skip-th from the first follows one of all threads, if skip is
+// not 0.
+type barrierTest struct {
+	barrier     string
+	run         func() error
+	least, skip int
+}
+
+// needsBarriers removes barriers from a kernel, one after the other.
+func needsBarriers(t *testing.T, file, name string, tests []barrierTest) {
+	t.Helper()
 	if _, err := kernelOf(name); err != nil {
 		t.Fatal(err)
 	}
@@ -277,17 +304,8 @@ func withoutBarriers[T rev.Float](t *testing.T) {
 	text := string(bytes)
 	from := strings.Index(text, ".entry "+name)
 	to := from + strings.Index(text[from:], "\n}\n")
-	dev := withTensorCores(t, 1<<24, 90)
-	for _, test := range []struct {
-		barrier                     string
-		n, cols, warps, least, skip int // there are at least so many barriers, and each skip-th from the first follows one of all threads
-	}{
-		{`barrier\.cluster\.arrive\.aligned;\s*barrier\.cluster\.wait\.aligned;`, 90, 34, 1, 3, 0},
-		{`bar\.sync.*;`, 90, 34, 2, 5, 0},
-		{`bar\.warp\.sync.*;`, 800, 18, 1, 3 * 2 * ownRows, 2 * ownRows}, // of three loops over the rows of a thread
-	} {
-		a := must(NewGeneral(dev, general[T](rand.New(rand.NewPCG(35, 36)), test.n, test.n)))(t)
-		if err := panelOf(a, test.cols, test.warps); err != nil {
+	for _, test := range tests {
+		if err := test.run(); err != nil {
 			t.Fatal(err)
 		}
 		all := regexp.MustCompile(test.barrier).FindAllStringIndex(text[from:to], -1)
@@ -303,14 +321,11 @@ func withoutBarriers[T rev.Float](t *testing.T) {
 				t.Fatal(err)
 			}
 			set(m)
-			if err := panelOf(a, test.cols, test.warps); err == nil || !strings.Contains(err.Error(), "kernel "+name) {
+			if err := test.run(); err == nil || !strings.Contains(err.Error(), "kernel "+name) {
 				t.Errorf("%s without %s number %d: error %v", name, test.barrier, i, err)
 			}
 		}
 		set(whole)
-		if err := a.Data.Free(); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 

@@ -7,6 +7,9 @@
 constexpr int clusterBlocks = 8;
 #define CLUSTER KERNEL __attribute__((launch_bounds(maxThreads, 1, clusterBlocks)))
 
+// Threads have up to ownRows rows of a panel of up to panelCols columns, of which they hold partCols in registers.
+constexpr int panelCols = 64, partCols = 16, ownRows = 4, mostWarps = maxThreads / lanes; // as in cuda/solve.go
+
 DEVICE int clusterRank() { return __nvvm_read_ptx_sreg_cluster_ctarank(); }
 
 // warpMost and warpLeast return the largest and the smallest number of the lanes.

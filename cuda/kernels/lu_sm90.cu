@@ -3,8 +3,6 @@
 #include "exchange.h"
 #include "floats.h"
 
-// Threads have up to ownRows rows of a panel of up to panelCols columns, of which they hold partCols in registers.
-constexpr int panelCols = 64, partCols = 16, ownRows = 4, mostWarps = maxThreads / lanes; // as in cuda/solve.go
 static_assert(panelCols % partCols == 0 && clusterBlocks <= mostWarps);
 
 // A Choice is a row for the next pivot.

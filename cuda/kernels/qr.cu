@@ -284,12 +284,19 @@ template <class T> DEVICE void columnRatios(double *ratios, const T *at, i64 m, 
 	if (lane == 0) ratios[j] = ratio(top, at[j * m + j]);
 }
 
-// r = R, from at, and qt = the first n rows of the identity of m rows.
-template <class T> DEVICE void beginQ(T *qt, T *r, const T *at, const T *shifts, i64 m, i64 n) {
+// qt = the first n rows of the identity of m rows.
+template <class T> DEVICE void beginQ(T *qt, i64 m, i64 n) {
 	for (i64 i = first(); i < n * m; i += step()) {
-		i64 j = over(i, m), l = i - j * m;
-		qt[i] = j == l;
-		if (l < n) r[l * n + j] = l <= j ? scale(at[i], -(int)shifts[j]) : 0;
+		i64 j = over(i, m);
+		qt[i] = j == i - j * m;
+	}
+}
+
+// r = R, from at.
+template <class T> DEVICE void takeR(T *r, const T *at, const T *shifts, i64 m, i64 n) {
+	for (i64 i = first(); i < n * n; i += step()) {
+		i64 j = over(i, n), l = i - j * n;
+		r[l * n + j] = l <= j ? scale(at[j * m + l], -(int)shifts[j]) : 0;
 	}
 }
 
@@ -423,6 +430,7 @@ template <class T> INLINE void smallTangent(T *tq, i64 downTQ, T *tr, i64 downTR
 		reduceColumn(from, to, at, w, sums, next, m, k, cols, j, chunk); \
 	} \
 	KERNEL columnRatios##name(double *ratios, const T *at, i64 m, i64 n) { columnRatios(ratios, at, m, n); } \
-	KERNEL beginQ##name(T *qt, T *r, const T *at, const T *shifts, i64 m, i64 n) { beginQ(qt, r, at, shifts, m, n); }
+	KERNEL beginQ##name(T *qt, i64 m, i64 n) { beginQ(qt, m, n); } \
+	KERNEL takeR##name(T *r, const T *at, const T *shifts, i64 m, i64 n) { takeR(r, at, shifts, m, n); }
 KERNELS(double, F64)
 KERNELS(float, F32)

@@ -2,9 +2,6 @@
 #include "cluster.h"
 #include "reflection.h"
 
-// Threads have up to ownRows rows of a panel of up to panelCols columns, of which they hold partCols in registers.
-constexpr int panelCols = 64, partCols = 16, ownRows = 4, mostWarps = maxThreads / lanes; // as in cuda/solve.go
-
 // The shared memory of a block.
 template <class T> struct Panel {
 	T scales[mostWarps][partCols] __attribute__((aligned(16))), z[partCols][partCols] __attribute__((aligned(16)));
@@ -30,8 +27,8 @@ template <int half = partCols / 2, class T> INLINE T laneSums(const T *s) {
 }
 
 // Reduces columns k to k+width-1 of A, which are the rows of at, from row k of A on. at gets the columns of R, and w the vectors of
-// the reflections, times the roots of their factors. If there are columns first to end-1, these reflections, which have been made, are
-// applied to them instead: each cluster has 16 columns. In between, products keeps what the vectors of a part have of s.
+// the reflections, times the roots of their factors. If there are columns first to end-1, these reflections, which have been made and are
+// those of whole parts, are applied to them instead: each cluster has 16 columns. In between, products keeps what the vectors of a part have of s.
 //
 // Parts of 16 columns are reduced one after the other, in registers. Before, the reflections I - v·vᵀ of the parts before are applied to
 // a part, 16 at a time: a thread multiplies its rows with each v, and solves z_l = y_l - Σ_{j<l} (v_jᵀ·v_l)·z_j for the sums y.
