@@ -326,8 +326,8 @@ func (l *large[T]) multiplyVectors(on stacks[T], lo, hi int) {
 func (l *large[T]) reduce(on stacks[T], lo, hi int) {
 	switch {
 	case on.together("reflectColumns", l.m-lo):
-		for end := 0; lo < hi; lo = end {
-			end = min(lo+panelCols, hi)
+		for ; lo < hi; lo += panelCols {
+			end := min(lo+panelCols, hi)
 			l.reflect(on, lo, end, 0, 0)
 			l.reflect(on, lo, end, end, hi)
 		}
@@ -448,8 +448,8 @@ func (f *factors[T]) tangent(ta General[T]) (dq, dr stack[T]) {
 	f.mirror(s, true) // N
 	f.multiplyLower(dr.t(), 1, f.r.t(), s.t())
 	most := across(across(f.n, 4), largeTile) * largeTile
-	for lo, hi := 0, 0; lo < f.n; lo = hi { // N has zeros below its diagonal
-		hi = min(lo+most, f.n)
+	for lo := 0; lo < f.n; lo += most { // N has zeros below its diagonal
+		hi := min(lo+most, f.n)
 		f.multiply(dq.block(0, f.m, lo, hi), -1, f.q.block(0, f.m, 0, hi), s.block(0, hi, lo, hi))
 	}
 	return dq, dr

@@ -168,8 +168,8 @@ func TestQRForming(t *testing.T) {
 				t.Fatalf("n = %d: %d steps beside a panel", n, applied-before)
 			}
 		}
-		if last := n - q.end; last > q.size {
-			t.Fatalf("n = %d: the last part has %d columns, others %d", n, last, q.size)
+		if last := n - q.end; last >= n/qParts+width {
+			t.Fatalf("n = %d: the last part has %d columns", n, last)
 		}
 		reduced = n
 		q.reduced(n)
