@@ -43,7 +43,7 @@ func TestPassesWithoutMemory(t *testing.T) {
 	exhaust[hostAttention[float64], Attention[float64]](t, func(rnd *rand.Rand) hostAttention[float64] { return newAttention[float64](rnd, 3, 4, false) })
 	exhaustOn[hostAttention[float64], Attention[float64]](t, 90, func(rnd *rand.Rand) hostAttention[float64] { return newAttention[float64](rnd, 3, 70, false) })
 	exhaust[hostUnitary[float64], Unitary[float64]](t, func(rnd *rand.Rand) hostUnitary[float64] { return randomUnitary[float64](rnd, 34, 1, false) })
-	exhaustOn[hostUnitary[float64], Unitary[float64]](t, 80, func(rnd *rand.Rand) hostUnitary[float64] { return randomUnitary[float64](rnd, 130, 1, true) })
+	exhaustOn[hostUnitary[float64], Unitary[float64]](t, 80, func(rnd *rand.Rand) hostUnitary[float64] { return randomUnitary[float64](rnd, 129, 1, false) })
 	exhaust[hostUnitary[fixed.Q43], Unitary[fixed.Q43]](t, func(rnd *rand.Rand) hostUnitary[fixed.Q43] { return randomUnitary[fixed.Q43](rnd, 30, 1, false) })
 	exhaust[hostQR[float64], QR[float64]](t, func(rnd *rand.Rand) hostQR[float64] { return randomQR[float64](rnd, 3, 2, 2) })
 	exhaust[hostQR[float64], QR[float64]](t, func(rnd *rand.Rand) hostQR[float64] { return randomQR[float64](rnd, 70, 3, 1) })

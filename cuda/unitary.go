@@ -43,15 +43,16 @@ import (
 // each 64×64 rotations, which act on 128 rows. They multiply the rows by Q or Qᵀ on tensor cores, and by the tangent of Q
 // for that of X. The cotangents of the angles come from sums of x̄'·x'ᵀ over 128 columns or more, which are matrices of the
 // same size. A matrix takes 128 KiB of scratch memory, and all together 256 MiB, or more if blocks that run at the same time need
-// that. AdjointTangent has no such matrices.
+// that. AdjointTangent does not multiply X̄ or its tangent by matrices.
 //
 // Over Q43 the rotations are made of shears. They and the cotangents of the angles have the
 // bits of the CPU. Over floats a rotation is within 3ε·‖(a, b)‖ of the exact one, and X
 // comes back with the error that revlinalg.Unitary states. With matrices Q, an element takes part in at most 127 rotations of a matrix,
 // so that the columns of Q are within 381ε, and a product by Q within (381+128)·√128·ε = 6000ε times the norm of the 128 elements. An element
 // is in at most N/32 + 2 products, so Inverse restores X within 12,000·(N/32 + 2)·ε times the norm of the column (commonly
-// within ε·√N). If an element is not finite, others of its column may be NaN that are infinite or finite on the CPU, and so may the
-// cotangents of all angles.
+// within ε·√N). If an angle, an element, the norm of a column, or the sum over columns of the products of a row of X and one of X̄ is
+// not finite, and a matrix acts on these rows, numbers that are infinite or finite on the CPU may be NaN: all rows of these columns, or of
+// all columns for an angle, and the cotangents of all angles. So if an angle is NaN, Inverse restores none of 128 rows. What is NaN on the CPU is NaN.
 //
 // AdjointTangent gives the gradients of Adjoint bit for bit, unless that has matrices Q. If the tangent of X or that of its
 // cotangent is nil and has a part in that of θ̄, it needs scratch memory for three matrices of the shape of X. If the tangent of

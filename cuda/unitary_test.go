@@ -103,23 +103,79 @@ func TestUnitaryValues(t *testing.T) {
 }
 
 // TestUnitaryBlocks compares with the CPU on tensor cores, and without them where there are fewer rows. Blocks of
-// threads have all columns or a part, fronts are together or not, and the sums of columns are in parts. AdjointTangent
-// has no blocks.
+// threads have all columns or a part, fronts are together or not, the sums of columns are in parts, and there is a gap
+// between rows. AdjointTangent has blocks only for a copy of X.
 func TestUnitaryBlocks(t *testing.T) {
 	before := [...]int{processors, leastSum, mostMatrices}
 	t.Cleanup(func() { processors, leastSum, mostMatrices = before[0], before[1], before[2] })
-	type shape struct{ capability, rows, cols, processors, sum, matrices int }
-	shapes := []shape{{80, 129, 37, 1, 16, 4}, {90, 128, 2, 1, 128, 2048}}
+	type shape struct{ capability, rows, cols, gap, passes, processors, sum, matrices int }
+	shapes := []shape{{90, 129, 37, 3, 3, 1, 16, 4}, {80, 128, 2, 0, 3, 1, 128, 2048}, {90, 130, 1, 0, 4, 132, 128, 2048}}
 	if long.Tests() {
-		shapes = append(shapes, shape{90, 129, 37, 132, 128, 2048}, shape{90, 193, 53, 1, 20, 7}, shape{80, 200, 1, 1, 128, 1}, shape{90, 261, 20, 2, 8, 12})
+		shapes = append(shapes, shape{80, 129, 37, 0, 3, 132, 128, 2048}, shape{90, 193, 53, 0, 3, 1, 20, 7}, shape{80, 200, 1, 2, 3, 1, 128, 1}, shape{90, 261, 20, 0, 3, 2, 8, 12})
 	}
 	for _, s := range shapes {
 		testDevice = withTensorCores(t, 1<<28, s.capability)
 		processors, leastSum, mostMatrices = s.processors, s.sum, s.matrices
 		for _, rectangular := range []bool{false, true} {
-			alikeIn(t, namesOfPasses[:3], 1e-12, func(rnd *rand.Rand) hostUnitary[float64] {
-				return randomUnitary[float64](rnd, s.rows, s.cols, rectangular)
+			alikeIn(t, namesOfPasses[:s.passes], 1e-12, func(rnd *rand.Rand) hostUnitary[float64] {
+				k := randomUnitary[float64](rnd, s.rows, s.cols+s.gap, rectangular)
+				k.X.Cols, k.X.Data = s.cols, k.X.Data[:len(k.X.Data)-s.gap]
+				return k
 			}, func(k hostUnitary[float64]) revlinalg.Unitary[float64] { return revlinalg.Unitary[float64](k) })
+		}
+	}
+}
+
+// TestUnitaryBlocksNotFinite sets numbers that are not finite, or whose products overflow. What is NaN on the CPU must be
+// NaN, and other numbers must be as there, or NaN.
+func TestUnitaryBlocksNotFinite(t *testing.T) {
+	testDevice = withTensorCores(t, 1<<28, 80)
+	const n, angles = 130, 130 * 129 / 2
+	for _, c := range []struct {
+		name   string
+		pass   int
+		change func(k, g hostUnitary[float64])
+	}{
+		{"the first angle", 1, func(k, _ hostUnitary[float64]) { k.Theta.Data[0] = math.NaN() }},
+		{"the last angle", 0, func(k, _ hostUnitary[float64]) { k.Theta.Data[angles-1] = math.Inf(1) }},
+		{"an element", 1, func(k, _ hostUnitary[float64]) { k.X.Data[100*k.X.Stride] = math.Inf(-1) }},
+		{"a cotangent", 1, func(_, g hostUnitary[float64]) { g.X.Data[1] = math.NaN() }},
+		{"a product of far rows", 1, func(k, g hostUnitary[float64]) {
+			clear(k.Theta.Data)
+			k.X.Data[3*k.X.Stride], g.X.Data[100*g.X.Stride] = 1e200, 1e200
+		}},
+	} {
+		operands := func() (o [4]hostUnitary[float64]) {
+			rnd := rand.New(rand.NewPCG(7, 8))
+			for i := range o[:2] {
+				o[i] = randomUnitary[float64](rnd, n, 2, true)
+			}
+			c.change(o[0], o[1])
+			return o
+		}
+		o, p := operands(), operands()
+		if err := runPass(o, c.pass); err != nil {
+			t.Fatal(err)
+		}
+		if err := runPass([4]revlinalg.Unitary[float64]{revlinalg.Unitary[float64](p[0]), revlinalg.Unitary[float64](p[1])}, c.pass); err != nil {
+			t.Fatal(err)
+		}
+		for i, of := range []string{"X", "the cotangent of X", "Theta", "the cotangent of Theta"} {
+			got, want, alike := o[i%2].X.Data, p[i%2].X.Data, 0
+			if i > 1 {
+				got, want = o[i%2].Theta.Data, p[i%2].Theta.Data
+			}
+			for e, v := range got {
+				switch w := want[e]; {
+				case v == w || math.Abs(v-w) <= 1e-12*(1+math.Abs(w)):
+					alike++
+				case v == v:
+					t.Fatalf("%s: element %d of %s is %v, want %v or NaN", c.name, e, of, v, w)
+				}
+			}
+			if i < 2 && alike == 0 {
+				t.Errorf("%s: no element of %s is as on the CPU", c.name, of)
+			}
 		}
 	}
 }

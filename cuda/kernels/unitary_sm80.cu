@@ -194,14 +194,14 @@ INLINE void multiplyRows(double *y, i64 strideY, const double *x, i64 strideX, b
 		barrier(); // the columns of stage are there, and those of free were used
 		load(free);
 		double s[2][2][2] = {};
-		auto each = [&](auto use) __attribute__((always_inline)) {
+		auto elements = [&](auto use) __attribute__((always_inline)) {
 #pragma unroll
 			for (int e = 0; e < 8; e++) {
 				int h = e / 4, t = e / 2 % 2, l = e % 2, r = row0 + row + i + 8 * h;
 				if (column + 8 * t + 4 * l + j < end && r >= 0 && r < n) use(to[8 * h * strideY + 8 * t + 4 * l], s[t][h][l]);
 			}
 		};
-		if (add) each([](double &y, double &s) { s = y; });
+		if (add) elements([](double &y, double &s) { s = y; });
 		const double *tile = tiles[stage] + lowest * terms * wide;
 #pragma unroll
 		for (int c = 0; c < side / terms; c++) {
@@ -214,7 +214,7 @@ INLINE void multiplyRows(double *y, i64 strideY, const double *x, i64 strideX, b
 				multiply(s[t], a[c], v);
 			}
 		}
-		each([](double &y, double &s) { y = s; });
+		elements([](double &y, double &s) { y = s; });
 		stage = stage + 1 == stages ? 0 : stage + 1;
 		free = free + 1 == stages ? 0 : free + 1;
 	}

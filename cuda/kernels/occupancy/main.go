@@ -137,7 +137,8 @@ func (a assembler) assemble(file string, arch int, flags ...string) (code []byte
 	return code, string(out), err
 }
 
-// fusedOn is where it is compared what ptxas makes with fusing and without.
+// fusedOn is where it is compared what ptxas makes with fusing and without. From capability 10.0 on, what it writes has
+// a note of its flags (.note.nv.tkinfo), too.
 const fusedOn = 90
 
 // measure returns the rows of a file on m.
