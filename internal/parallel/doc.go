@@ -12,5 +12,4 @@
 // not involved. A sleeping follower must be woken. If the caller has finished all
 // blocks before the follower is awake, it takes its request back and does not wait.
 // A follower that has slept for a fifth of a second ends.
-// A program with threads of its own, such as XLA, may lend them to Run by Lend.
 package parallel

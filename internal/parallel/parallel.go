@@ -127,7 +127,6 @@ type job struct {
 // caller takes a follower off the stack of idle followers and stores its job in the
 // state. While the state is still that job, the caller may take the request back.
 type follower struct {
-	lent   bool // by a host: it is for one job, and no goroutine waits for others
 	state  atomic.Pointer[job]
 	wake   chan struct{} // gets one token for each step from asleep to a job
 	idle   *time.Timer   // ends the follower; nil until it first sleeps
@@ -194,35 +193,6 @@ var pool struct {
 	ended     []*follower // to be started again, which does not allocate
 	followers int         // number of followers that run
 	jobs      []*job
-	host      *host // if followers are lent
-}
-
-// A host lends threads.
-type host struct {
-	start func(work func())
-	forks atomic.Int32 // that call start
-}
-
-// Lend has calls of Run take followers from a host, until the function that it returns is called. start has
-// the host run work once, in its time, in any thread, or in the caller. A program whose own threads have waited for a
-// kernel goes on faster if these made it than if they must be woken, while followers still look for work.
-// While a host lends threads, another Lend is of no effect.
-func Lend(start func(work func())) (end func()) {
-	pool.Lock()
-	defer pool.Unlock()
-	if pool.host != nil {
-		return func() {}
-	}
-	h := &host{start: start}
-	pool.host = h
-	return func() {
-		pool.Lock()
-		pool.host = nil
-		pool.Unlock()
-		for h.forks.Load() != 0 {
-			runtime.Gosched()
-		}
-	}
 }
 
 // fork returns a running job with the available followers. There are never more
@@ -236,13 +206,6 @@ func fork(workers, blocks int, t Task) *job {
 		pool.jobs = pool.jobs[:n-1]
 	} else {
 		j = &job{done: make(chan struct{}, 1)}
-	}
-	lender := pool.host
-	if lender != nil {
-		lender.forks.Add(1)
-		for range workers - 1 {
-			j.followers = append(j.followers, &follower{lent: true})
-		}
 	}
 	for n := len(pool.idle); n > 0 && len(j.followers) < workers-1; n-- {
 		j.followers = append(j.followers, pool.idle[n-1])
@@ -278,12 +241,6 @@ func fork(workers, blocks int, t Task) *job {
 		if h.state.Swap(j) == asleep {
 			h.wake <- struct{}{}
 		}
-		if h.lent {
-			lender.start(h.once)
-		}
-	}
-	if lender != nil {
-		lender.forks.Add(-1)
 	}
 	return j
 }
@@ -361,13 +318,6 @@ func (h *follower) run() {
 	}
 }
 
-// once works on the job of a follower that is lent, unless the caller has taken the request back.
-func (h *follower) once() {
-	if j := h.state.Load(); j != nil && h.state.CompareAndSwap(j, working) {
-		h.serve(j)
-	}
-}
-
 // await returns the next job of the follower. The state is then working. After some idle time
 // await returns nil, and the follower must end.
 func (h *follower) await() *job {
@@ -428,11 +378,9 @@ func (h *follower) serve(j *job) {
 	ended := true
 	defer func() {
 		if ended { // by runtime.Goexit
-			if !h.lent {
-				pool.Lock()
-				pool.followers--
-				pool.Unlock()
-			}
+			pool.Lock()
+			pool.followers--
+			pool.Unlock()
 		} else {
 			// The follower becomes idle before the caller can return, so
 			// that the next call finds it.
@@ -447,11 +395,8 @@ func (h *follower) serve(j *job) {
 	ended = false
 }
 
-// rest puts the follower on the stack of idle ones, unless it is lent.
+// rest puts the follower on the stack of idle ones.
 func (h *follower) rest() {
-	if h.lent {
-		return
-	}
 	pool.Lock()
 	pool.idle = append(pool.idle, h)
 	pool.Unlock()

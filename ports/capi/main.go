@@ -9,9 +9,8 @@ package main
 /*
 #cgo CFLAGS: -std=c11 -Wall -Wextra
 #cgo windows CFLAGS: -DREV_BUILD
-#cgo linux LDFLAGS: ${SRCDIR}/exports.so
+#cgo linux LDFLAGS: ${SRCDIR}/exports.so -lm
 #include "revnum.h"
-int32_t start_on_host(void *host, uintptr_t work); // steps.c
 */
 import "C"
 
@@ -21,7 +20,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"runtime"
-	"runtime/cgo"
 	"runtime/debug"
 	"sync"
 	"unsafe"
@@ -141,14 +139,10 @@ func textOf(s *C.char) string {
 
 // goCall makes a pass for each of count problems. Argument i of a problem is moves[i] bytes
 // after that of the problem before, and is set to zero first if its value is not 0. A nil moves is for count 1.
-// If host is not nil, its threads share the work.
 //
 //export goCall
-func goCall(kernel, pass C.int32_t, args *C.rev_arg, n, count C.int64_t, moves *C.int64_t, host unsafe.Pointer, message *C.char, size C.int64_t) (status C.int32_t) {
+func goCall(kernel, pass C.int32_t, args *C.rev_arg, n, count C.int64_t, moves *C.int64_t, message *C.char, size C.int64_t) (status C.int32_t) {
 	return guard(message, size, func() error {
-		if host != nil {
-			defer parallel.Lend(func(work func()) { startOn(host, work) })()
-		}
 		all := rules.All()
 		if kernel < 0 || int(kernel) >= len(all) {
 			return fmt.Errorf("%w: no kernel %d", errArgument, int(kernel))
@@ -163,24 +157,6 @@ func goCall(kernel, pass C.int32_t, args *C.rev_arg, n, count C.int64_t, moves *
 		}
 		return all[kernel].CallEach(rules.Pass(pass), a.args(), int(count))
 	})
-}
-
-// startOn has a thread of a host do work, or nobody.
-func startOn(host unsafe.Pointer, work func()) {
-	h := cgo.NewHandle(work)
-	if C.start_on_host(host, C.uintptr_t(h)) == 0 {
-		h.Delete()
-	}
-}
-
-// goFollow does work of startOn.
-//
-//export goFollow
-func goFollow(work C.uintptr_t) {
-	h := cgo.Handle(work)
-	do := h.Value().(func())
-	h.Delete()
-	do()
 }
 
 // A kept is a call that C makes again on other memory.

@@ -133,15 +133,15 @@ void rev_watch_interrupts(void) {
 }
 #endif
 
-/* A call of a kernel, with threads of a host if it is not NULL. steps.c and python.c make calls too. */
-int32_t make_call(int32_t kernel, int32_t pass, rev_arg *args, int64_t n, int64_t count, int64_t *moves, const void *host, char *text) {
-	return goCall(kernel, pass, args, n, count, moves, (void *)host, text, REV_MESSAGE_SIZE);
+/* A call of a kernel. steps.c and python.c make calls too. */
+int32_t make_call(int32_t kernel, int32_t pass, rev_arg *args, int64_t n, int64_t count, int64_t *moves, char *text) {
+	return goCall(kernel, pass, args, n, count, moves, text, REV_MESSAGE_SIZE);
 }
 
 /* rev_call without watch. */
 int32_t short_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n) {
 	int32_t status = fork_status(message);
-	return status ? status : make_call(kernel, pass, (rev_arg *)args, n, 1, NULL, NULL, message);
+	return status ? status : make_call(kernel, pass, (rev_arg *)args, n, 1, NULL, message);
 }
 
 /* A call to be made again on other memory, by one thread at a time; or NULL for one that is not kept. python.c and
@@ -166,11 +166,11 @@ int32_t rev_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n) {
 	return short_call(kernel, pass, args, n);
 }
 
-int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, const int64_t *bytes, int64_t n, const void *host, char *text); /* steps.c */
+int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, const int64_t *bytes, int64_t n, char *text); /* steps.c */
 
 /* rev_run without watch. */
 int32_t short_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n) {
-	return run_steps(steps, words, buffers, NULL, n, NULL, message);
+	return run_steps(steps, words, buffers, NULL, n, message);
 }
 
 struct kept_steps;

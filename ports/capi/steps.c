@@ -3,6 +3,7 @@
 #include "_cgo_export.h"
 #include "xla.h"
 
+#include <fenv.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 /* revnum.c */
 int32_t fork_status(char *text);
 void watch(void);
-int32_t make_call(int32_t kernel, int32_t pass, rev_arg *args, int64_t n, int64_t count, int64_t *moves, const void *host, char *text);
+int32_t make_call(int32_t kernel, int32_t pass, rev_arg *args, int64_t n, int64_t count, int64_t *moves, char *text);
 void *keep_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n);
 int32_t call_kept(void *call, void *const *data);
 void forget_call(void *call);
@@ -72,16 +73,16 @@ static int32_t read_arguments(const memory *m, const int64_t *step, int64_t word
 }
 
 /* A call or a batch of calls. */
-static int32_t call(const memory *m, const int64_t *step, int64_t words, int batch, const void *host, char *text) {
+static int32_t call(const memory *m, const int64_t *step, int64_t words, int batch, char *text) {
 	rev_arg args[max_args];
 	int32_t status = read_arguments(m, step, words, batch, args, text);
 	if (status != REV_OK) return status;
 	int64_t n = (words - batch) / (argument_words + batch);
-	return make_call((int32_t)step[2], (int32_t)step[3], args, n, batch ? step[4] : 1, batch ? (int64_t *)step + 5 : NULL, host, text);
+	return make_call((int32_t)step[2], (int32_t)step[3], args, n, batch ? step[4] : 1, batch ? (int64_t *)step + 5 : NULL, text);
 }
 
-/* rev_run, for buffers whose sizes are known or bytes is NULL, with threads of a host or NULL. */
-int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, const int64_t *bytes, int64_t n, const void *host, char *text) {
+/* rev_run, for buffers whose sizes are known or bytes is NULL. */
+int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, const int64_t *bytes, int64_t n, char *text) {
 	memory m;
 	int32_t status = fork_status(text);
 	if (status) return status;
@@ -124,7 +125,7 @@ int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, con
 		switch (op) {
 		case REV_STEP_CALL:
 		case REV_STEP_BATCH:
-			status = call(&m, step, step[1] - 4, op == REV_STEP_BATCH, host, text);
+			status = call(&m, step, step[1] - 4, op == REV_STEP_BATCH, text);
 			break;
 		case REV_STEP_ZERO:
 			memset(m.at[to], 0, (size_t)m.bytes[to]);
@@ -278,17 +279,6 @@ static int64_t width(int type) {
 	return -1;
 }
 
-static void follow(void *work) { goFollow((uintptr_t)work); }
-
-/* Has a thread of XLA do work for the call of host, a frame. It returns whether one will. */
-int32_t start_on_host(void *host, uintptr_t work) {
-	const xla_frame *f = host;
-	xla_task task = {sizeof task, NULL, f->context, follow, (void *)work};
-	xla_error *err = f->api->schedule(&task);
-	if (err != NULL) f->api->end_error(&(xla_end_of_error){sizeof(xla_end_of_error), NULL, err});
-	return err == NULL;
-}
-
 static int32_t run_frame(const xla_frame *f, char *text) {
 	void *at[max_buffers];
 	int64_t bytes[max_buffers], n = 0;
@@ -306,7 +296,7 @@ static int32_t run_frame(const xla_frame *f, char *text) {
 	if (f->attributes.n != 1 || f->attributes.types[0] != xla_array) return refuse(text, "attributes:", f->attributes.n);
 	const xla_numbers *steps = f->attributes.values[0];
 	if (width(steps->type) != sizeof(int64_t)) return refuse(text, "numbers of type", steps->type);
-	return run_steps(steps->data, (int64_t)steps->n, at, bytes, n, offsetof(xla_api, schedule) < f->api->size ? f : NULL, text);
+	return run_steps(steps->data, (int64_t)steps->n, at, bytes, n, text);
 }
 
 void *rev_xla(void *frame) {
@@ -320,7 +310,12 @@ void *rev_xla(void *frame) {
 	}
 	char text[REV_MESSAGE_SIZE] = "";
 	watch();
+	/* Threads of XLA flush subnormal numbers. Those of Go do not, and threads that Go starts in here would do as this one. */
+	fenv_t of_xla;
+	fegetenv(&of_xla);
+	fesetenv(FE_DFL_ENV);
 	int32_t status = run_frame(f, text);
+	fesetenv(&of_xla);
 	if (status == REV_OK) return NULL;
 	/* INVALID_ARGUMENT, FAILED_PRECONDITION, UNIMPLEMENTED, INTERNAL, FAILED_PRECONDITION, CANCELLED */
 	static const int codes[] = {0, 3, 9, 12, 13, 9, 1};

@@ -46,27 +46,9 @@ typedef struct xla_error xla_error;
 typedef struct {
 	size_t size;
 	xla_extension *extension;
-	xla_error *error;
-} xla_end_of_error;
-
-typedef struct {
-	size_t size;
-	xla_extension *extension;
-	void *context;
-	void (*task)(void *);
-	void *data;
-} xla_task;
-
-typedef struct {
-	size_t size;
-	xla_extension *extension;
 	xla_version version;
 	const void *internal;
 	xla_error *(*new_error)(xla_new_error *);
-	void *error_message;
-	void (*end_error)(xla_end_of_error *);
-	void *others[8];
-	xla_error *(*schedule)(xla_task *); /* has a thread of XLA run a task; older versions have none */
 } xla_api;
 
 typedef struct {
