@@ -122,7 +122,7 @@ func eachDot[T rev.Float](k Dot[T], p rev.Pass[Dot[T]], next Dot[T], q rev.Pass[
 		return 0
 	}
 	sign, sums, stride := T(p.Sign()), [rowsAtOnce]T{}, [2]int{x.Stride, y.Stride}
-	for lo, rows := 0, rowsFor(k.X.N, g.Data != nil); lo < n; lo += rows {
+	for lo, rows := 0, rowsFor(k.X.N, g.Data != nil && (gx.Data != nil || gy.Data != nil) && out.Data != nil); lo < n; lo += rows {
 		s := sums[:min(rows, n-lo)]
 		x, y := x.Data[lo*x.Stride:], y.Data[lo*y.Stride:]
 		if out.Data != nil {

@@ -31,16 +31,16 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 			return err
 		}
 	}
-	if n <= 1 || r.InPlace && p == Gradient || r.movesStructure(&a) {
+	workers := 0
+	if i := slices.IndexFunc(r.Params, func(p Param) bool { return p.Name == "Workers" }); i >= 0 && i < len(a.Params) {
+		workers = int(a.Params[i])
+	}
+	if n <= 1 || workers < 0 || r.InPlace && p == Gradient || r.movesStructure(&a) {
 		return r.callOneByOne(p, a, n)
 	}
 	w := workspace.Get[*each]()
 	w.rule, w.pass, w.args, w.n, w.failed = r, p, a, n, n
 	w.atOnce = zeroBytes / max(1, a.zeroed())
-	workers := 0
-	if i := slices.IndexFunc(r.Params, func(p Param) bool { return p.Name == "Workers" }); i >= 0 && i < len(a.Params) {
-		workers = int(a.Params[i])
-	}
 	took := 0.0 // by a problem, in nanoseconds
 	w.done, w.size = 0, 1
 	long := n > forkBytes/max(1, a.moved())
@@ -56,19 +56,19 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 			steady++
 		}
 	}
-	if workers == 0 && !long && float64(n-w.done)*took < float64(forkTime) {
-		workers = 1
-	}
-	workers = parallel.Workers(workers)
-	size := (n - w.done) / (8 * workers) // workers that begin late, or are slow, then do fewer
-	if !long {
-		if most := int(float64(blockTime) / took); workers == 1 || size > most {
-			size = most
+	if left := n - w.done; left > 0 && w.err == nil {
+		if workers == 0 && !long && float64(left)*took < float64(forkTime) {
+			workers = 1
 		}
-	}
-	w.size = max(w.size, size)
-	if blocks := (n - w.done + w.size - 1) / w.size; blocks > 0 && w.err == nil {
-		parallel.Run(workers, blocks, w)
+		workers = parallel.Workers(workers)
+		size := left / (8 * workers) // workers that begin late, or are slow, then do fewer
+		if !long {
+			if most := int(min(float64(left), float64(blockTime)/took)); workers == 1 || size > most {
+				size = most
+			}
+		}
+		w.size = min(left, max(w.size, size))
+		parallel.Run(workers, (left-1)/w.size+1, w)
 	}
 	err := w.err
 	w.rule, w.args, w.err = nil, Args{}, nil
@@ -76,7 +76,8 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 	return err
 }
 
-// blockTime is how long the problems that a worker takes at a time take at least. Tests change it.
+// blockTime is about how long the problems take that a worker takes at a time. If workers share few problems, they
+// take less, but a quarter of it at least. Problems that move much memory may take longer. Tests change it.
 var blockTime = 20 * time.Microsecond
 
 // forkTime is how long all must take for a second worker, which may have to be woken up.
@@ -220,18 +221,28 @@ func (a *Args) zeroed() (bytes int) {
 	return bytes
 }
 
-// moved returns how many bytes it is from a problem to the next, of all operands and derivatives together.
+// moved returns how many bytes a problem has for itself.
 func (a *Args) moved() (bytes int) {
 	for part := range catalog.Part(catalog.NumParts) {
 		for _, b := range a.part(part) {
-			bytes += max(b.Move, -b.Move)
+			if b.Move != 0 {
+				bytes += b.bytes()
+			}
 		}
 	}
 	return bytes
 }
 
 func (b *Buffer) zeroed() int {
-	if !b.Zero || b.Data == nil || b.Type < Float64 || b.Type > Int {
+	if !b.Zero {
+		return 0
+	}
+	return b.bytes()
+}
+
+// bytes returns how many bytes the elements take, or 0 if there are none or their type is wrong.
+func (b *Buffer) bytes() int {
+	if b.Data == nil || b.Type < Float64 || b.Type > Int {
 		return 0
 	}
 	return b.size() * int(b.Type.size())

@@ -459,28 +459,88 @@ func TestCallEachZero(t *testing.T) {
 	}
 }
 
-// Problems that move much memory are shared at once, without a look at how long the first take.
-func TestCallEachLong(t *testing.T) {
-	const n, size = 33, 20_000
-	x, got, want := make([]float64, n*size), make([]float64, n), make([]float64, n)
+// norms returns n problems of norms of size elements.
+func norms(n, size int, out []float64) Args {
+	x := make([]float64, n*size)
 	rnd := rand.New(rand.NewPCG(5, 1))
 	for i := range x {
 		x[i] = rnd.NormFloat64()
 	}
+	o, v := Slice(out[:1]), Slice(x[:size])
+	o.Axes, o.Move, v.Move = 0, 8, 8*size
+	return Args{Operands: []Buffer{o, v}}
+}
+
+// Problems with much memory are shared at once, without a look at how long the first take.
+func TestCallEachLong(t *testing.T) {
+	const n, size = 33, 20_000
+	got, want := make([]float64, n), make([]float64, n)
 	r := lookup(t, "revlinalg.Norm2[float64]")
-	args := func(out []float64) Args {
-		o, v := Slice(out[:1]), Slice(x[:size])
-		o.Move, v.Move = 8, 8*size
-		o.Axes = 0
-		return Args{Operands: []Buffer{o, v}}
-	}
-	if b := args(got); b.moved()*n < forkBytes {
-		t.Fatalf("%d problems of %d bytes are short", n, b.moved())
-	}
-	if err := errors.Join(r.CallEach(Forward, args(got), n), r.callOneByOne(Forward, args(want), n)); err != nil {
+	if err := errors.Join(r.CallEach(Forward, norms(n, size, got), n), r.callOneByOne(Forward, norms(n, size, want), n)); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("norms are %v, want %v", got, want)
+	}
+}
+
+// systems returns n systems of size equations with the identity, the first of which is singular.
+func systems(n, size, workers int, x []float64) Args {
+	a, b := make([]float64, n*size*size), make([]float64, n*size)
+	for i := range b {
+		b[i] = 1
+		if i >= size {
+			a[i*size+i%size] = 1
+		}
+	}
+	args := Args{Operands: []Buffer{Matrix(rev.NewGeneral(size, 1, x[:size])), Matrix(rev.NewGeneral(size, size, a[:size*size])), Matrix(rev.NewGeneral(size, 1, b[:size]))}, Params: []float64{0, float64(workers)}}
+	for i := range args.Operands {
+		args.Operands[i].Move = 8 * args.Operands[i].Len
+	}
+	return args
+}
+
+// If the first of many problems has an error, those that are shared at once are made, and otherwise no other.
+func TestCallEachLook(t *testing.T) {
+	r := lookup(t, "revlinalg.Solve[float64]")
+	for _, c := range []struct {
+		n, size int
+		last    float64
+	}{{8, 8, 0}, {64, 100, 1}} {
+		x := make([]float64, c.n*c.size)
+		err := r.CallEach(Forward, systems(c.n, c.size, 2, x), c.n)
+		if err == nil || !strings.HasPrefix(err.Error(), "problem 0 of ") {
+			t.Errorf("%d systems of %d: %v", c.n, c.size, err)
+		}
+		for _, v := range x[(c.n-1)*c.size:] {
+			if v != c.last {
+				t.Fatalf("%d systems of %d: the last has %v, want %v", c.n, c.size, v, c.last)
+			}
+		}
+	}
+}
+
+// What problems have for themselves counts, and not how far it is from one to the next.
+func TestMoved(t *testing.T) {
+	far, near, all, wrong := Slice(make([]float64, 8)), Slice(make([]float32, 100)), Slice(make([]float64, 50)), Slice(make([]float64, 8))
+	far.Move, near.Move, wrong.Move, wrong.Type = -1<<20, 4, 8, 99
+	a := Args{Operands: []Buffer{far, near, all, {}}, Cotangents: []Buffer{far, wrong}}
+	if got := a.moved(); got != 2*64+400 {
+		t.Errorf("%d bytes, want %d", got, 2*64+400)
+	}
+}
+
+// A wrong number of workers is an error of the first problem, whether or not workers share the problems at once.
+func TestCallEachWorkers(t *testing.T) {
+	r := lookup(t, "revlinalg.Solve[float64]")
+	for _, size := range []int{2, 200} {
+		const n = 20
+		x := make([]float64, n*size)
+		a := systems(n, size, -1, x)
+		want := r.Call(Forward, only(a, 0))
+		err := r.CallEach(Forward, a, n)
+		if want == nil || err == nil || !errors.Is(err, ErrArgument) {
+			t.Errorf("systems of %d: %v, want %v", size, err, want)
+		}
 	}
 }
