@@ -19,7 +19,7 @@ OPERAND, COTANGENT, TANGENT_PART, COTANGENT_TANGENT, PARAMETER = range(5)
 TYPES = {"float64": 1, "float32": 2, "Q43": 3, "complex128": 4, "int": 5}
 CALL, ZERO, COPY, CONJUGATE, WIDEN, BATCH = range(6)  # the steps of rev_run
 NUMBERS = (int, float, bool)  # of parameters, which the library compares with those of calls that it keeps
-SHORT = 1 << 24  # the work of a task that takes some tens of milliseconds at most
+SHORT = 1 << 25  # the work of a task that takes some tens of milliseconds at most
 SIZES = {"float64": 8, "float32": 4, "Q43": 8, "complex128": 16, "int": 8}
 
 

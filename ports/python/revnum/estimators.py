@@ -9,6 +9,7 @@ PCA and no FactorAnalysis: scikit-learn's also find a few components of large or
 The engines are those of revmodels/gmm, kmeans, graphembed and ba.
 """
 
+import math
 import warnings
 from numbers import Integral, Real
 
@@ -167,13 +168,18 @@ class GaussianMixture(sklearn.mixture.GaussianMixture):
         found = {"weights": np.empty(k), "means": np.empty((k, d)), "covariances": np.empty((k, d, d))}
         args += self._mixture_arguments(2, found)
         try:
-            work = X.size * k * options["max_iter"] * max(1, options["starts"])
+            starts = 1 if init else options["starts"] or 24
+            work = math.inf if self.polish else self._work(len(X), k, d) * options["max_iter"] * starts + X.size * k * 600  # of two clusterings
             return library.model("gmm.fit", options, args, 4096 + 32 * options["max_iter"], work) | {"mixture": found}
         except NoResultError as err:
             raise ValueError(
                 "Fitting the mixture model failed because some components have ill-defined empirical covariance (for instance caused by singleton or "
                 f"collapsed samples). Try to decrease the number of components, increase reg_covar, or scale the input data. ({err})"
             ) from err
+
+    def _work(self, n, k, d):
+        """About how many numbers go into the densities of k components at n points."""
+        return (n + d) * k * d * (d if self.covariance_type in ("full", "tied") else 1)
 
     def _kind(self):
         """The name that the library has for covariance_type."""
@@ -206,7 +212,7 @@ class GaussianMixture(sklearn.mixture.GaussianMixture):
         for rows in _blocks(X, max(X.shape[1], *columns, 1)):
             wide = _wide(X[rows])
             block = np.empty((len(wide), *columns), dtype or np.float64)
-            library.model("gmm.score", kind, [rn.task_argument(0, wide), rn.task_argument(index, block), *self._mixture_arguments(4, mixture)], 64, wide.size * len(mixture["weights"]))
+            library.model("gmm.score", kind, [rn.task_argument(0, wide), rn.task_argument(index, block), *self._mixture_arguments(4, mixture)], 64, self._work(len(wide), *mixture["means"].shape))
             out[rows] = block
         return out
 
@@ -262,7 +268,7 @@ class KMeans(sklearn.cluster.KMeans):
                 "clusters": int(self.n_clusters), "starts": 0 if self.n_init == "auto" or init is not None else int(self.n_init), "max_iter": int(self.max_iter),
                 "tolerance": float(self.tol) or -1, "batch": int(self.batch_size), "seed": _seed(random_state),
             }
-            work = X.size * options["clusters"] * options["max_iter"] * max(1, options["starts"])
+            work = X.size * options["clusters"] * (options["max_iter"] + 10) * (1 if init is not None else options["starts"] or 16)  # of k-means++, about 10
             r = library.model("kmeans.fit", options, args, 4096, work)
             if self.verbose:
                 print(f"Initialization complete\nIteration {r['iterations']}, inertia {r['cost']}.")

@@ -199,6 +199,39 @@ def test_short_tasks(monkeypatch):
     assert len(started) > 5
 
 
+def test_long_tasks(monkeypatch):
+    """What may take long starts a thread: with many columns, automatic starts, a polish, or many iterations."""
+    from revnum._library import library
+
+    class Started(Exception):
+        pass
+
+    def start(*_):
+        raise Started
+
+    monkeypatch.setattr(library, "_start", start)
+    x = np.random.default_rng(0).normal(size=(1600, 1000))
+    small = x[:200, :4]
+    for m, points in [
+        (GaussianMixture(1, max_iter=5), x),
+        (GaussianMixture(1, max_iter=5, covariance_type="tied"), x),
+        (GaussianMixture(1, max_iter=1, n_init=1), x[:2]),  # the factor of a covariance
+        (GaussianMixture(3, max_iter=1000), small),
+        (GaussianMixture(3, max_iter=20, n_init=1, polish=True), small),
+        (KMeans(100, max_iter=1, n_init=1), x[:, :100]),
+        (KMeans(3, max_iter=3000), small),
+    ]:
+        with pytest.raises(Started):
+            m.fit(points)
+    m = GaussianMixture(3, max_iter=1000, n_init=1).fit(small)  # short, by one start
+    KMeans(3, max_iter=3000, n_init=1).fit(small)
+    m.weights_, m.means_, m.precisions_cholesky_ = np.ones(1), np.zeros((1, 1000)), np.eye(1000)[None]
+    m.n_features_in_ = 1000
+    for score in (m.score, m.predict, m.predict_proba):
+        with pytest.raises(Started):
+            score(x)
+
+
 @pytest.mark.parametrize("raised", [MemoryError, SystemExit])
 @pytest.mark.parametrize("most", [-1, 1e9])
 def test_task_raises(monkeypatch, raised, most):
