@@ -43,16 +43,16 @@ import (
 // the F of points is NaN, as it is there.
 //
 // The points come in batches of 2¹⁷. For each, the quadratic forms of 64 points and a
-// component are a product of matrices in the shared memory of a block. A thread per point
-// takes the exponentials. The gradient of the parameters is made of the moments of the
+// component are a product of matrices in the shared memory of a block. A block takes the exponentials
+// of 32 points at a time. The gradient of the parameters is made of the moments of the
 // components, which are products of matrices too. Parts of the points have moments of their
 // own, and the parts are added in their order. Scratch memory is that of the responsibilities
 // of a batch, and of up to 8 moments per component.
 //
 // In up to 64 dimensions, these products over float64 run on the tensor cores of cards of compute
 // capability 8.0 and later. There, as for [MatMul], NVIDIA does not say in which order four terms
-// are added up, and the bits may differ from those of other cards. Scratch memory is then also that
-// of the points of a batch, and up to 1056 moments of all components together.
+// are added up, and the bits may differ from those of other cards. Moments are then up to 3168 of all components together, or 2112 for
+// more than 32 dimensions, 70 MB for 64; with more components, there is one for each.
 //
 // The rounding errors are those of gmm.LogPosterior: F is summed in float64, the gradient in
 // T. Tangent computes the gradient in scratch memory, and its product with the direction.
@@ -95,12 +95,14 @@ const (
 	gmmRun   = 16
 	gmmParts = 8
 
-	tensorSide  = 64   // the most dimensions of kernels/mixture_sm80.cu
-	tensorGroup = 32   // points of a group there
-	tensorWarps = 4    // warps of a block
-	tensorEach  = 16   // groups of a block
-	tensorFill  = 2112 // twice the warps that fill a card of 132 multiprocessors
+	tensorSide  = 64  // the most dimensions of kernels/mixture_sm80.cu
+	tensorWarps = 4   // warps of a block there
+	tensorCard  = 132 // multiprocessors of a card that these kernels fill
 )
+
+// tensorBlocks has, by the side of points in shared memory, how many blocks a multiprocessor gets: those that are resident
+// there at once, or twice as many, so that more of the places are taken whatever the number of components.
+var tensorBlocks = map[int]int{16: 6, 32: 2 * 3, 64: 2 * 2}
 
 // A mixture is a pass of LogPosterior at work.
 type mixture[T rev.Float] struct {
@@ -138,7 +140,7 @@ func (m *mixture[T]) cut() {
 		for m.side = 16; m.side < m.d; {
 			m.side *= 2
 		}
-		most = max(1, tensorFill/(m.perComponent(1).blocks[0]*tensorWarps))
+		most = max(1, tensorCard*tensorBlocks[m.side]/m.perComponent(1).blocks[0])
 	}
 	m.parts = min(most, max(1, (min(m.n, gmmBatch)+8*gmmRun-1)/(8*gmmRun)))
 }
@@ -150,7 +152,7 @@ func isWide[T rev.Real]() bool {
 }
 
 // perComponent returns the grid that gives a warp to each component and part. Those of a block have
-// the same part.
+// the same part, and copy its points together. With fewer than four components the others of its warps only copy.
 func (m *mixture[T]) perComponent(parts int) grid {
 	return grid{[3]int{(m.comps + tensorWarps - 1) / tensorWarps, parts, 1}, [3]int{tensorWarps * warp, 1, 1}}
 }
@@ -358,8 +360,8 @@ func (m *mixture[T]) overPoints(gradient bool, g *LogPosterior[T]) {
 		x, r := uint64(k.X.Data[m.width()*lo*k.X.Stride:].address()), uint64(m.r.address())
 		means, down := uint64(k.Means.Data.address()), uint64(k.Means.Stride)
 		if m.side > 0 {
-			m.launch(m.tensor("tensorScore"), m.perComponent((n+tensorGroup*tensorEach-1)/(tensorGroup*tensorEach)),
-				r, x, uint64(k.X.Stride), uint64(n), d, at(m.q), at(m.bias), means, down, comps, tensorEach)
+			m.launch(m.tensor("tensorScore"), m.perComponent(m.parts),
+				r, x, uint64(k.X.Stride), uint64(n), d, at(m.q), at(m.bias), means, down, comps)
 		} else {
 			m.launch(m.name("score"), grid{[3]int{m.comps, (n + gmmTile - 1) / gmmTile, 1}, threads},
 				r, x, uint64(k.X.Stride), uint64(n), d, uint64(m.q.address()), uint64(m.bias.address()), means, down)

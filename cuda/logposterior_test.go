@@ -83,6 +83,45 @@ func TestLogPosteriorValues(t *testing.T) {
 		}
 	}
 	comparePosterior(t, [3]int{0, 2, 2}, gmm.Prior{Gamma: 0.7, M: 2}) // no points
+	lower(t, 32, 2, 2)
+	comparePosterior(t, [3]int{150, 3, 19}, gmm.Prior{Gamma: 0.7, M: 2}) // a block weighs 32 points up to three times, and a warp up to three components
+}
+
+// TestLogPosteriorFar compares second order with the CPU where a mean is so far from the points that its densities are 0, with
+// tangents that are NaN: so are the tangents of all gradients that points share.
+func TestLogPosteriorFar(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	for _, s := range [][2]int{{3, 0}, {19, 0}, {19, 8}} { // alone in its warp, before others there, and between others
+		comps, far := s[0], s[1]
+		t.Run(fmt.Sprint(s), func(t *testing.T) {
+			random := func() (k, g, tan, gt hostPosterior[float64]) {
+				rnd := rand.New(rand.NewPCG(19, 20))
+				prior := gmm.Prior{Gamma: 0.7, M: 2}
+				k, g = randomPosterior[float64](rnd, 37, 5, comps, prior), randomPosterior[float64](rnd, 37, 5, comps, prior)
+				k.Means.Data[5*far+3] = 1e160
+				return k, g, randomPosterior[float64](rnd, 37, 5, comps, prior), randomPosterior[float64](rnd, 37, 5, comps, prior)
+			}
+			k, g, tan, gt := random()
+			k2, g2, tan2, gt2 := random()
+			if err := rev.AdjointTangent(k, g, tan, gt); err != nil {
+				t.Fatal(err)
+			}
+			gmm.LogPosterior[float64](k2).AdjointTangent(gmm.LogPosterior[float64](g2), gmm.LogPosterior[float64](tan2), gmm.LogPosterior[float64](gt2))
+			for name, pair := range map[string][2][]float64{
+				"α": {gt.Alpha.Data, gt2.Alpha.Data}, "the means": {gt.Means.Data, gt2.Means.Data},
+				"the factors": {gt.Factors.Data, gt2.Factors.Data}, "the points": {gt.X.Data, gt2.X.Data},
+			} {
+				for i, v := range pair[0] {
+					if want := pair[1][i]; math.IsNaN(v) != math.IsNaN(want) || math.Abs(v-want) > 1e-11*math.Abs(want) {
+						t.Fatalf("element %d of the second order by %s is %v, want %v", i, name, v, want)
+					}
+				}
+			}
+			if !math.IsNaN(gt2.Alpha.Data[1]) {
+				t.Errorf("the CPU has %v for another component, want NaN", gt2.Alpha.Data[1])
+			}
+		})
+	}
 }
 
 // TestLogPosteriorTensorCores does so for each side of points in shared memory, and for more dimensions.
@@ -96,7 +135,7 @@ func tensorPosterior(t *testing.T, capability int) {
 	testDevice = withTensorCores(t, 1<<26, capability)
 	for _, s := range [][3]int{{0, 2, 2}, {7, 1, 1}, {270, 3, 2}, {21, 16, 9}, {35, 21, 3}, {20, 64, 2}, {100, 50, 5}, {1100, 2, 1}, {9, 65, 1}} {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
-			smallBatches(t, max(250, s[0]/2)) // 550 points take two blocks
+			smallBatches(t, max(250, s[0]/2)) // 550 points take five parts, and of 270 the second batch leaves a part empty
 			comparePosterior(t, s, gmm.Prior{Gamma: 0.7, M: 2})
 		})
 	}

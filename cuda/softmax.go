@@ -20,8 +20,10 @@ import "revnum/rev"
 //
 //	(100 + (m - x_i) + log n + n/2¹⁵)·2⁻⁵³·p_i
 //
-// of the softmax: the difference from m, exponentials, the quotient, and the sum. It has up to 768
-// parts. A part is scaled when a larger element comes, and when it is added to one with a larger m.
+// of the softmax: the difference from m, exponentials, the quotient, and the sum. It has up to 512
+// parts of 256 threads, so a thread adds up to 1 + n/2¹⁷ elements. For each, its sum may be scaled to a larger
+// one: the exponential is off by 1.3 of these units, the product by one, and the addition by one, together less than 4.
+// Parts are also scaled when they are added to others with a larger m: that is in the 100.
 // Over float32 this is computed in float64 and rounded once. In fixed point all has the bits of the
 // host.
 type Softmax[T rev.Real] struct {

@@ -111,10 +111,14 @@ template <class T> INLINE void score(T *beta, const T *x, i64 downX, i64 n, i64 
 	beta[k * n + point + p] = bias[k] - s / 2;
 }
 
+// powerless returns exp(v) for v = -Inf, which is 0. A tangent that is not finite becomes NaN.
+template <class T> DEVICE T powerless(T) { return 0; }
+template <class T> DEVICE Rated<T> powerless(Rated<T> v) { return Rated<T>(0, 0 * v.d); }
+
 // weigh sets part_b to the sum of logsumexp_k β over the points of block b. If `keep`, it replaces β
-// by the responsibilities exp(β - logsumexp_k β). A block of `takers` warps has 32 points at a time, and a warp every takers-th
-// component of them. Sums are scaled where a larger β comes, so that each is read once. The responsibilities read it again, and find it in
-// a cache, as few points are in use.
+// by the responsibilities exp(β - logsumexp_k β). A block has 32 points at a time, one for each lane. Its 8 warps share out the
+// components: warp w has the components w, w + 8, and so on. Sums are scaled where a larger β comes, so that each is read once. The
+// responsibilities read it again, and find it in a cache, as few points are in use.
 constexpr int takers = maxThreads / lanes;
 template <class T> INLINE void weigh(double *part, T *r, i64 n, i64 comps, i64 keep) {
 	SHARED T tops[takers][lanes], sums[takers][lanes];
@@ -125,9 +129,9 @@ template <class T> INLINE void weigh(double *part, T *r, i64 n, i64 comps, i64 k
 		T *own = r + (lo + lane < n ? lo + lane : n - 1), top = -infinity, s = 0;
 		auto load = [&](i64 k) __attribute__((always_inline)) { return own[k * n]; };
 		loadAhead(warp, comps, takers, load, [&](i64, T v) __attribute__((always_inline)) {
-			T high = top, low = v, e = 0;
+			T high = top, low = v, e;
 			if (v > top) high = v, low = top;
-			if (v != -infinity) e = power(low, high); // v may be NaN
+			e = v != -infinity ? power(low, high) : powerless(v); // v may be NaN
 			if (v > top) s = fma(s, e, T(1));
 			else s += e;
 			top = high;

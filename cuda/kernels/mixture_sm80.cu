@@ -18,14 +18,17 @@ struct alignas(16) Pair {
 };
 DEVICE Pair load(const double *from) { return *(const Pair *)from; }
 
-// A Place is what a warp does: a component and a part of the points. After the last component a warp only copies.
+// A Place is what a warp does: a component and a part of the n points. After the last component a warp only copies.
 struct Place {
 	int warp, lane, i, j; // lane/4 and lane%4
 	bool idle;
 	i64 component, part;
-	DEVICE Place(i64 comps) : warp((int)threadX() / lanes), lane((int)threadX() % lanes), i(lane / 4), j(lane % 4), component(first() / lanes), part(blockY()) {
+	int begin, end; // the groups of the part
+	DEVICE Place(i64 comps, i64 n) : warp((int)threadX() / lanes), lane((int)threadX() % lanes), i(lane / 4), j(lane % 4), component(first() / lanes), part(blockY()) {
 		idle = component >= comps;
 		if (idle) component = comps - 1;
+		i64 groups = (n + group - 1) / group, parts = blocksY();
+		begin = (int)(groups * part / parts), end = (int)(groups * (part + 1) / parts);
 	}
 };
 
@@ -44,8 +47,9 @@ template <int side> struct alignas(16) Centre {
 // 2·j and 2·j + 1 of point i, or 2·i and 2·i + 1 of point j.
 DEVICE constexpr int swizzled(int r, int c) { return c ^ ((r / 4 ^ r) % 2 * 8) ^ r / 2 % 2 * 4; }
 
-// overGroups calls use with groups of points, from one to another. Also begins further copies that belong to a group.
-template <int side, class Also, class Use> INLINE void overGroups(const double *x, i64 downX, i64 n, i64 d, int begin, int end, Also also, Use use) {
+// overGroups calls use with groups of points, from one to another. Also begins further copies that belong to a group. Prepare is called
+// while the first group is on its way.
+template <int side, class Also, class Prepare, class Use> INLINE void overGroups(const double *x, i64 downX, i64 n, i64 d, int begin, int end, Also also, Prepare prepare, Use use) {
 	SHARED __attribute__((aligned(16))) double groups[2][group][side];
 	constexpr int apart = blockThreads / side; // so that a thread has the same column of all points
 	int row = (int)threadX() / side, column = (int)threadX() % side, to = row * side + swizzled(row, column);
@@ -62,6 +66,7 @@ template <int side, class Also, class Use> INLINE void overGroups(const double *
 		endGroup();
 	};
 	copy(begin);
+	prepare();
 	for (int g = begin; g < end; g++) {
 		waitGroups<0>();
 		barrier(); // the group is there, and the one before was used
@@ -70,37 +75,41 @@ template <int side, class Also, class Use> INLINE void overGroups(const double *
 	}
 }
 
-// score sets β of a batch of n points. A block has `each` groups of them. Factors of the instruction are 16 points
+// score sets β of a batch of n points. Factors of the instruction are 16 points
 // and 8 rows of Q. The terms that it calls j and j + 4 are those of columns 2·j and 2·j + 1, so that a lane loads two
 // neighbours.
-template <int side> INLINE void score(double *beta, const double *x, i64 downX, i64 n, i64 d, const double *q, const double *bias, const double *means, i64 downMeans, i64 comps, i64 each) {
+template <int side> INLINE void score(double *beta, const double *x, i64 downX, i64 n, i64 d, const double *q, const double *bias, const double *means, i64 downMeans, i64 comps) {
 	constexpr int tiles = side / tile, rows = tiles < 4 ? tiles : 4; // at a time, as far as the registers last
 	SHARED Centre<side> centres;
-	Place at(comps);
+	Place at(comps, n);
+	if (at.begin == at.end) return;
 	i64 k = at.component;
-	int begin = (int)(at.part * each), end = (int)((n + group - 1) / group);
-	if (end > begin + (int)each) end = begin + (int)each;
 	const double *centre = centres.set(at, means + k * downMeans, d) + 2 * at.j;
 	q += k * d * d;
-	SHARED Pair rest[6][blockThreads]; // half of the last row of 8, for which there are no registers
-	auto spared = [](int r, int t) __attribute__((always_inline)) { return r == 7 && t >= 8 - 6; };
+	// Of 64 rows, the last 8 have 8 tiles. The last 6 of these are in shared memory: with fewer there, ptxas spills.
+	constexpr int last = 64 / tile - 1, spares = 6, kept = last + 1 - spares;
+	SHARED Pair rest[spares][blockThreads];
+	auto spared = [](int r, int t) __attribute__((always_inline)) { return r == last && t >= kept; };
+	auto spare = [&](int t) __attribute__((always_inline)) { return &rest[t < kept ? 0 : t - kept][threadX()]; };
 	Pair b[tiles][tiles];
+	auto prepare = [&]() __attribute__((always_inline)) {
 #pragma unroll
-	for (int r = 0; r < tiles; r++) {
+		for (int r = 0; r < tiles; r++) {
 #pragma unroll
-		for (int t = 0; t <= r; t++) {
+			for (int t = 0; t <= r; t++) {
 #pragma unroll
-			for (int l = 0; l < 2; l++) {
-				i64 row = tile * r + at.i, column = tile * t + 2 * at.j + l;
-				b[r][t].v[l] = row < d && column < d ? q[row * d + column] : 0;
+				for (int l = 0; l < 2; l++) {
+					i64 row = tile * r + at.i, column = tile * t + 2 * at.j + l;
+					b[r][t].v[l] = row < d && column < d ? q[row * d + column] : 0;
+				}
+				if (spared(r, t)) *spare(t) = b[r][t];
 			}
-			if (spared(r, t)) rest[t % 8 - (8 - 6)][threadX()] = b[r][t];
 		}
-	}
+	};
 	double extra = bias[k];
-	double *to = beta + (k * n + group * begin + at.i + tile * at.j);
+	double *to = beta + (k * n + group * at.begin + at.i + tile * at.j);
 	int even = swizzled(at.i, 2 * at.j), odd = swizzled(at.i, tile + 2 * at.j) - tile; // of tiles, where their coordinates begin
-	overGroups<side>(x, downX, n, d, begin, end, [](int) {}, [&](const double (*points)[side], int g) __attribute__((always_inline)) {
+	overGroups<side>(x, downX, n, d, at.begin, at.end, [](int) {}, prepare, [&](const double (*points)[side], int g) __attribute__((always_inline)) {
 		if (at.idle) return;
 		const double *from[2] = {points[at.i] + even, points[at.i] + odd};
 #pragma unroll 1
@@ -120,7 +129,7 @@ template <int side> INLINE void score(double *beta, const double *x, i64 downX, 
 					}
 #pragma unroll
 					for (int r = t < low ? low : t; r < low + rows; r++) {
-						Pair v = spared(r, t) ? rest[t % 8 - (8 - 6)][threadX()] : b[r][t];
+						Pair v = spared(r, t) ? *spare(t) : b[r][t];
 						multiply(y[r - low], c, v.v);
 					}
 				}
@@ -164,10 +173,9 @@ template <int side> INLINE void addMoments(double *sums, const double *r, const 
 	SHARED Centre<side> centres;
 	SHARED double weights[2][blockThreads / lanes][group];
 	SHARED Pair firsts[blocks][blockThreads]; // the sums of r·c of a lane, for which there are no registers
-	Place at(comps);
-	i64 k = at.component, all = (n + group - 1) / group, parts = blocksY();
-	int begin = (int)(all * at.part / parts), end = (int)(all * (at.part + 1) / parts);
-	if (begin == end) return;
+	Place at(comps, n);
+	if (at.begin == at.end) return;
+	i64 k = at.component;
 	const double *centre = centres.set(at, means + k * downMeans, d) + 2 * at.i;
 	double m[blocks][tiles][2][2] = {}, w = 0;
 	r += k * n;
@@ -177,7 +185,7 @@ template <int side> INLINE void addMoments(double *sums, const double *r, const 
 		int point = group * g + at.lane;
 		copyAsync<8>(&weights[g % 2][at.warp][at.lane], r + point, point < n ? 8 : 0);
 	};
-	overGroups<side>(x, downX, n, d, begin, end, also, [&](const double (*points)[side], int g) __attribute__((always_inline)) {
+	overGroups<side>(x, downX, n, d, at.begin, at.end, also, [] {}, [&](const double (*points)[side], int g) __attribute__((always_inline)) {
 		if (at.idle) return;
 		const double *weight = weights[g % 2][at.warp] + at.j;
 		w += weights[g % 2][at.warp][at.lane];
@@ -235,8 +243,8 @@ template <int side> INLINE void addMoments(double *sums, const double *r, const 
 
 #define RESIDENT(blocks) __attribute__((launch_bounds(blockThreads, blocks)))
 #define KERNELS(side, blocks) \
-	KERNEL RESIDENT(blocks) TENSOR(tensorScore##side)(double *beta, const double *x, i64 downX, i64 n, i64 d, const double *q, const double *bias, const double *means, i64 downMeans, i64 comps, i64 each) { \
-		score<side>(beta, x, downX, n, d, q, bias, means, downMeans, comps, each); \
+	KERNEL RESIDENT(blocks) TENSOR(tensorScore##side)(double *beta, const double *x, i64 downX, i64 n, i64 d, const double *q, const double *bias, const double *means, i64 downMeans, i64 comps) { \
+		score<side>(beta, x, downX, n, d, q, bias, means, downMeans, comps); \
 	} \
 	KERNEL RESIDENT(blocks) TENSOR(tensorMoments##side)(double *sums, const double *r, const double *x, i64 downX, i64 n, i64 d, i64 comps, const double *means, i64 downMeans) { \
 		addMoments<side>(sums, r, x, downX, n, d, comps, means, downMeans); \

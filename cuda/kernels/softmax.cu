@@ -18,7 +18,7 @@ template <class T> struct Walk {
 	}
 };
 
-// Loads of so many elements of a thread are on their way together.
+// A thread loads so many elements before it uses the first of them, so that it waits for memory once for all.
 constexpr int ahead = 4;
 
 template <bool mean, class T> INLINE Exponentials<1> exponentials(Vector<const T> x, i64 n, Vector<const T> y) {
