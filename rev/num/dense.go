@@ -242,6 +242,14 @@ func HalfInverse(q, y float64) float64 {
 	return q / 2
 }
 
+// SquareTimes returns q²·x, where q² may overflow though that does not. For 1/√y of subnormal y it does.
+func SquareTimes(q, x float64) float64 {
+	if s := q * q; s <= math.MaxFloat64 {
+		return s * x
+	}
+	return q * x * q
+}
+
 // Where returns x if cond holds, and 0 if not. It takes no branch.
 func Where(cond bool, x float64) float64 {
 	var mask uint64

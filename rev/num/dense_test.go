@@ -174,3 +174,18 @@ func TestHalfInverse(t *testing.T) {
 		}
 	}
 }
+
+// A square that overflows does not make a product infinite or NaN.
+func TestSquareTimes(t *testing.T) {
+	for _, c := range [][3]float64{
+		{3, 5, 45}, {-3, -5, -45}, {1e200, 0, 0}, {1e200, 1e-300, 1e100}, {-1e200, -1e-300, -1e100},
+		{1e200, 1, math.Inf(1)}, {math.Inf(1), 1, math.Inf(1)}, {1e-200, 1e300, 0},
+	} {
+		if got := num.SquareTimes(c[0], c[1]); !(got == c[2] || math.Abs(got/c[2]-1) < 1e-15) {
+			t.Errorf("%v²·%v is %v, want %v", c[0], c[1], got, c[2])
+		}
+	}
+	if got := num.SquareTimes(math.NaN(), 1); got == got {
+		t.Errorf("NaN²·1 is %v", got)
+	}
+}

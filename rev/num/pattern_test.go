@@ -196,3 +196,48 @@ func TestPatternAfterFree(t *testing.T) {
 		}()
 	}
 }
+
+// Rows are products on the left, two at once if there is a function for that, and the last of an odd number alone.
+func TestJacobianRows(t *testing.T) {
+	const n = 3
+	for m := range 6 {
+		want := &mat.Dense{}
+		if m > 0 {
+			want = mat.NewDense(m, n, nil)
+			for i := range m * n {
+				want.RawMatrix().Data[i] = float64(i + 1)
+			}
+		}
+		products, pairs := 0, 0
+		set := func(row, w []float64) {
+			if len(w) != m || len(row) != n {
+				t.Fatalf("%d rows: a product of %d with %d numbers", m, len(row), len(w))
+			}
+			clear(row)
+			for r, w := range w {
+				for c := range row {
+					row[c] += w * want.At(r, c)
+				}
+			}
+		}
+		product := func(row, w []float64) { products++; set(row, w) }
+		two := func(rows, w [2][]float64) {
+			pairs++
+			set(rows[0], w[0])
+			set(rows[1], w[1])
+		}
+		check := func(two func(rows, w [2][]float64), wantProducts, wantPairs int) {
+			got := &mat.Dense{}
+			if m > 0 {
+				got = mat.NewDense(m, n, nil)
+			}
+			products, pairs = 0, 0
+			JacobianRows(got, product, two)
+			if m > 0 && !mat.Equal(got, want) || products != wantProducts || pairs != wantPairs {
+				t.Errorf("%d rows: %v by %d products and %d pairs, want %v by %d and %d", m, got, products, pairs, want, wantProducts, wantPairs)
+			}
+		}
+		check(two, m%2, m/2)
+		check(nil, m, 0)
+	}
+}

@@ -97,6 +97,9 @@ var derivatives = map[string]derivative{
 		}
 		return []expr{overOrZero(number("1"), x[1]), negative(dy)}
 	}, false, true},
+	"num.SquareTimes": {func(x []expr, r expr) []expr {
+		return []expr{times(number("2"), times(x[0], x[1])), square(x[0])}
+	}, false, true},
 	"num.Digamma":  {of(func(x, r expr) expr { return &call{"num.Trigamma", numPath, []expr{x}, float} }), false, false},
 	"num.Signum":   {cheap: true},
 	"num.Where":    {func(x []expr, r expr) []expr { return []expr{nil, where(x[0], number("1"))} }, false, true},

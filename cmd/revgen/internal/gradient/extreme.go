@@ -227,7 +227,8 @@ func mentions(list []stmt) map[*variable]int {
 	return n
 }
 
-// expressions calls f for the expressions of a statement itself, with places that it sets.
+// expressions calls f for the expressions of a statement itself, with places that it sets. It must name every one:
+// twice takes a statement that has none over cotangents for one that both products have in common.
 func expressions(s stmt, f func(expr)) {
 	switch s := s.(type) {
 	case *assignment:

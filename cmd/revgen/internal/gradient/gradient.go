@@ -779,7 +779,6 @@ func (f *function) jacobian(words []string) {
 			out.line("%s.Dense(%s, %s, %s)", pattern.name, dst.name, product, four)
 			return
 		}
-		out.imports.add(numPath)
 		out.line("num.Jacobian(%s, %s)", dst.name, product)
 	})
 	if !sparse {

@@ -54,7 +54,7 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 		hessian := named && directive == Directive
 		refused := len(by) == 0 || len(by) > 1 && (hessian || both || directive == JacobianDirective)
 		var recv string
-		var params, directed, results []string // directed has directions beside the parameters
+		var params, directed, two, results []string // directed has directions beside the parameters, and two has two
 		grads := make([]string, len(by))
 		y := output(f, fn.Signature(), by)
 		note := func(v *types.Var) {
@@ -77,10 +77,10 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 			t := w.typ(v.Type())
 			params = append(params, t)
 			if v != y || directive == Directive {
-				directed = append(directed, t)
+				directed, two = append(directed, t), append(two, t)
 			}
 			if slices.Contains(by, v.Name()) {
-				directed = append(directed, t)
+				directed, two = append(directed, t), append(two, "[2]"+t)
 			}
 		}
 		for v := range fn.Signature().Results().Variables() {
@@ -95,11 +95,12 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 			all = append(all, &Written{f, end, by, refused})
 			w.line("func %s%s%s(%s) (%s)", recv, f.Name.Name, end, strings.Join(params, ", "), results)
 		}
-		directed = append([]string{"[]float64"}, directed...)
+		directed, two = append([]string{"[]float64"}, directed...), append([]string{"[2][]float64"}, two...)
 		if directive == JacobianDirective {
 			declare("JVP", directed, "")
 			if !named {
 				declare("VJP", directed, "")
+				declare("VJP2", two, "")
 			}
 			return
 		}
@@ -167,6 +168,9 @@ func asking(files []*ast.File, do func(f *ast.FuncDecl, directive string, words 
 
 // derivative reads a call of what is written for a function.
 func (l *lowerer) derivative(c *ast.CallExpr, d *Written) (values []expr) {
+	if d.end == "VJP2" {
+		l.refuse(c, "%s is not differentiated: call %sVJP twice", types.ExprString(c.Fun), d.decl.Name.Name)
+	}
 	if d.refused {
 		l.refuse(c, "%s is not differentiated: the directive of %s is refused", types.ExprString(c.Fun), d.decl.Name.Name)
 	}

@@ -25,11 +25,13 @@ func (f *function) two(x, grad, w *variable, params []*variable, forward, back [
 	params = slices.Clone(params)
 	params[slices.Index(params, w)] = ws
 	name := f.decl.Name.Name + "VJP2"
-	f.line("// %s does so with two vectors.", name)
+	f.line("// %s stores Jᵀ·%s[k] in %s[k], for both k. The rows must not overlap.", name, ws.name, rows.name)
 	f.write(name, []string{f.declared(rows)}, params, false, func(out *writer) {
+		part := func(v *variable, k int) *variable { return &variable{name: fmt.Sprintf("%s[%d]", v.name, k)} }
+		out.sameLengths(name, x, part(rows, 0), part(rows, 1))
+		out.sameLengths(name, part(ws, 0), part(ws, 1))
 		out.line("%s, %s := %[3]s[0], %[3]s[1]", grad.name, grad2.name, rows.name)
-		out.line("%s, %s := %[3]s[0], %[3]s[1][:len(%[3]s[0])]", w.name, w2.name, ws.name)
-		out.sameLengths(name, x, grad, grad2)
+		out.line("%s, %s := %[3]s[0], %[3]s[1]", w.name, w2.name, ws.name)
 		out.line("clear(%s)\nclear(%s)", grad.name, grad2.name)
 		out.program(f.paired(slices.Concat(first, second)))
 	})

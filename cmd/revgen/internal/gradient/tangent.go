@@ -95,9 +95,10 @@ func (t *tangenter) begin(list []stmt) {
 	t.roots = map[*variable]bool{}
 	each(list, func(s stmt) {
 		if a, ok := s.(*assignment); ok && isReference(a.l) {
+			v := root(a.l)
 			c, ok := a.r.(*call)
-			isRoot, set := t.roots[root(a.l)]
-			t.roots[root(a.l)] = (isRoot || !set) && ok && c.fn == "math.Sqrt"
+			isRoot, set := t.roots[v]
+			t.roots[v] = (isRoot || !set) && !v.param && a.op == token.ASSIGN && ok && c.fn == "math.Sqrt"
 		}
 	})
 }
@@ -325,8 +326,8 @@ func (t *tangenter) derivative(e, value expr) expr {
 				return over(dx, e.y)
 			}
 			if isLit(e.x, "1") {
-				if isReference(e.y) && t.roots[root(e.y)] { // its square does not overflow, and serves all directions
-					return negative(times(times(value, value), dy))
+				if isReference(e.y) && t.roots[root(e.y)] { // its square serves all directions
+					return negative(&call{"num.SquareTimes", numPath, []expr{value, dy}, float})
 				}
 				return negative(times(times(value, dy), value))
 			}

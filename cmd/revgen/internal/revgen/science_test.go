@@ -234,6 +234,10 @@ var package1 = mat.NewDense(1, 1, nil)
 		{jacobian + "(dst, x []float64) { dst = dst[1:]; dst[0] = x[0] }", "p.go:6:1: f sets dst itself: give the other slice a name of its own"},
 		{"//revgen:jacobian x sparse jvp\nfunc f(dst, x []float64) { dst[0] = x[0] }", "p.go:6:1: jvp asks for a product alone, and sparse for the Jacobian: leave out one of them"},
 		{"//revgen:jacobian x sparse\nfunc f(dst, x []float64) { s := 0.0; for i := range dst { s += x[i]; dst[i] = s } }", "p.go:6:1: no structure of the Jacobian of f by x is found: leave out the word sparse"},
+		{
+			jacobian + "(dst, x []float64) { dst[0] = x[0]*x[1] }\n\n//revgen:gradient x\nfunc g(x []float64) float64 { y := make([]float64, 2); fVJP2([2][]float64{y, y}, x, [2][]float64{x, x}); return y[0] }",
+			"fVJP2 is not differentiated: call fVJP twice",
+		},
 		{gradient + "(x float64) float64 { return y }", "p.go:6:36: undefined: y"},
 		{gradient + "(x float64) float64 { y := x; y := y * x; return y }", "p.go:6:39: no new variables on left side of :="},
 		{gradient + "(x []float64, n int) float64 { s := 0.0; for i, v := range n { s += x[i] }; return s }", "range over n (variable of type int) permits only one iteration variable"},

@@ -289,3 +289,32 @@ outer:
 	}
 	return x
 }
+
+// triple has few results, so products on its left are taken two at once.
+//
+//revgen:jacobian x
+func triple(dst, x []float64) {
+	a := math.Sin(x[0]) * x[1]
+	dst[0] = a * x[2]
+	dst[1] = a / x[3]
+	dst[2] = x[0] * x[3]
+}
+
+// inverseRoots stores 1/√x in dst.
+//
+//revgen:jacobian x
+func inverseRoots(dst, x []float64) {
+	for i := range dst {
+		r := math.Sqrt(x[i])
+		dst[i] = 1 / r
+	}
+}
+
+// scaledRoot stores 1/√(x₀x₁) in dst.
+//
+//revgen:jacobian x
+func scaledRoot(dst, x []float64) {
+	r := math.Sqrt(x[0])
+	r *= math.Sqrt(x[1])
+	dst[0] = 1 / r
+}

@@ -3,6 +3,7 @@ package science
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -532,4 +533,67 @@ func TestValues(t *testing.T) {
 	second(t, "hull", x, func(g, x []float64) { hullGradient(g, x) }, hullHessVec, hullHessian)
 	u := random(2, -1, 1)
 	check(t, "turned", random(2, 1, 2), func(x []float64) float64 { return turned(x, u) }, func(g, x []float64) float64 { return turnedGradient(g, x, u) })
+}
+
+// Two products on the left are those of one vector each, and their vectors have one length.
+func TestTwoProducts(t *testing.T) {
+	x, w := []float64{0.3, 2, -1, 4}, [2][]float64{{1, 2, 3}, {-4, 5, -6}}
+	rows := [2][]float64{make([]float64, 4), make([]float64, 4)}
+	tripleVJP2(rows, x, w)
+	for k, row := range rows {
+		want := make([]float64, 4)
+		tripleVJP(want, x, w[k])
+		for i := range want {
+			if row[i] != want[i] || want[i] == 0 {
+				t.Errorf("product %d: %v, want %v", k, row, want)
+				break
+			}
+		}
+	}
+	for _, c := range []struct {
+		rows, w [2][]float64
+		of      string // what has different lengths
+	}{
+		{rows, [2][]float64{w[0][:2:3], w[1]}, "ws"},
+		{rows, [2][]float64{w[0], w[1][:2:3]}, "ws"},
+		{[2][]float64{rows[0], rows[1][:3]}, w, "rows"},
+	} {
+		func() {
+			defer func() {
+				got, _ := recover().(string)
+				if !strings.HasPrefix(got, "tripleVJP2: "+c.of) || !strings.HasSuffix(got, " have different lengths") {
+					t.Errorf("panics with %q, want the lengths of %s", got, c.of)
+				}
+			}()
+			tripleVJP2(c.rows, x, c.w)
+		}()
+	}
+}
+
+// The square of 1/√x may overflow though the tangent does not.
+func TestInverseRoots(t *testing.T) {
+	for _, v := range []float64{0, 1e-300, 2} {
+		x := []float64{4, 1e-310, 5e-324}
+		got, four := make([]float64, 3), [4][]float64{}
+		vs := four
+		for k := range four {
+			four[k], vs[k] = make([]float64, 3), []float64{v, v, v}
+		}
+		inverseRootsJVP(got, x, vs[0])
+		inverseRootsJVP4(four, x, vs)
+		for i, x := range x {
+			q := 1 / math.Sqrt(x)
+			want := -v / 2 * q * q * q
+			for _, g := range append([]float64{got[i]}, four[0][i], four[3][i]) {
+				if g != want && !(math.Abs(g/want-1) < 1e-14) {
+					t.Errorf("tangent %v at %v is %v, want %v", v, x, g, want)
+				}
+			}
+		}
+	}
+	got := make([]float64, 1)
+	scaledRootJVP(got, []float64{4, 9}, []float64{1, -1})
+	if want := (-1./8 + 1./18) / 6; math.Abs(got[0]-want) > 1e-15 {
+		t.Errorf("tangent %v, want %v", got[0], want)
+	}
 }
