@@ -277,13 +277,16 @@ func ReprojectionVJP(grad []float64, x []float64, w1 []float64, feature []float6
 	grad[0] += sXBar
 }
 
-// ReprojectionVJP2 does so with two vectors.
+// ReprojectionVJP2 stores Jᵀ·ws[k] in rows1[k], for both k. The rows must not overlap.
 func ReprojectionVJP2(rows1 [2][]float64, x []float64, ws [2][]float64, feature []float64) {
-	grad, grad1 := rows1[0], rows1[1]
-	w1, w11 := ws[0], ws[1][:len(ws[0])]
-	if len(grad) != len(x) || len(grad1) != len(x) {
-		panic("ReprojectionVJP2: grad, grad1 and x have different lengths")
+	if len(rows1[0]) != len(x) || len(rows1[1]) != len(x) {
+		panic("ReprojectionVJP2: rows1[0], rows1[1] and x have different lengths")
 	}
+	if len(ws[1]) != len(ws[0]) {
+		panic("ReprojectionVJP2: ws[1] and ws[0] have different lengths")
+	}
+	grad, grad1 := rows1[0], rows1[1]
+	w1, w11 := ws[0], ws[1]
 	clear(grad)
 	clear(grad1)
 	s3X := 0.0

@@ -795,7 +795,7 @@ func (h *Hand) ResidualsVJP(grad []float64, theta []float64, w []float64) {
 	grad[0] += oldBar
 }
 
-// ResidualsVJP2 does so with two vectors.
+// ResidualsVJP2 stores Jᵀ·ws[k] in rows1[k], for both k. The rows must not overlap.
 func (h *Hand) ResidualsVJP2(rows1 [2][]float64, theta []float64, ws [2][]float64) {
 	intTape := num.NewTape[int]()
 	defer intTape.Free()
@@ -803,11 +803,14 @@ func (h *Hand) ResidualsVJP2(rows1 [2][]float64, theta []float64, ws [2][]float6
 	defer scratch.Free()
 	tape := num.NewTape[float64]()
 	defer tape.Free()
-	grad, grad1 := rows1[0], rows1[1]
-	w, w1 := ws[0], ws[1][:len(ws[0])]
-	if len(grad) != len(theta) || len(grad1) != len(theta) {
-		panic("ResidualsVJP2: grad, grad1 and theta have different lengths")
+	if len(rows1[0]) != len(theta) || len(rows1[1]) != len(theta) {
+		panic("ResidualsVJP2: rows1[0], rows1[1] and theta have different lengths")
 	}
+	if len(ws[1]) != len(ws[0]) {
+		panic("ResidualsVJP2: ws[1] and ws[0] have different lengths")
+	}
+	grad, grad1 := rows1[0], rows1[1]
+	w, w1 := ws[0], ws[1]
 	clear(grad)
 	clear(grad1)
 	angle := 0.0
