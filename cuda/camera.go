@@ -63,6 +63,9 @@ func (o *observations[T]) run(w *pass, sign int, g, t, gt observations[T], j jac
 	}
 	byPoint := groupsOf(w, o.point, nil, o.points.Rows)
 	byCamera := groupsOf(w, o.camera, o.point, o.cameras.Rows)
+	if w.err != nil {
+		return
+	}
 	second := gt.inputs() && (g.r.Data != nil || g.z.Data != nil || gt.r.Data != nil || gt.z.Data != nil)
 
 	const dualNumbers = 2 * 26 // of a Camera of Duals in kernels/camera.cu, which is larger than others

@@ -151,6 +151,67 @@ func TestCameraOrder(t *testing.T) {
 	same(t, func(rnd *rand.Rand) hostSnavely[fixed.Q43] { return unweighted(mixed(rnd)) }, unweightedOnCPU[fixed.Q43])
 }
 
+// TestCameraLongPoints has a point with 1000 observations among others with 33, 32, one and none, and then that point alone.
+func TestCameraLongPoints(t *testing.T) {
+	testDevice = interpreter(t, 1<<24)
+	for _, n := range []int{1000, 1066} {
+		for short := range 2 {
+			if short == 1 {
+				shortPieces(t)
+			}
+			long := func(rnd *rand.Rand) hostWeighted[fixed.Q43] {
+				k := scene[fixed.Q43](rnd, n)
+				point := slices.Concat(slices.Repeat([]int32{7}, 33), slices.Repeat([]int32{0}, 32), []int32{40}, slices.Repeat([]int32{5}, 1000))
+				copy(k.Point, point[len(point)-n:])
+				return k
+			}
+			same(t, long, onCPU[fixed.Q43])
+			same(t, func(rnd *rand.Rand) hostSnavely[fixed.Q43] { return unweighted(long(rnd)) }, unweightedOnCPU[fixed.Q43])
+		}
+	}
+}
+
+// TestCameraDepths has tangents of features alone: a depth at which no derivative is finite then matters to no tangent.
+func TestCameraDepths(t *testing.T) {
+	testDevice = interpreter(t, 1<<20)
+	for _, depth := range []float64{0, 1e-300, math.Inf(1), math.Inf(-1), math.NaN()} {
+		for _, features := range []bool{false, true} {
+			k := hostSnavely[float64]{
+				R: rev.ViewSlice(make([]float64, 2)), Cameras: rev.NewGeneral(1, 9, []float64{0, 0, 0, 0, 0, 0, 1, 0, 0}),
+				Points: rev.NewGeneral(1, 3, []float64{1, 0.5, -depth}), Features: rev.NewGeneral(1, 2, []float64{0.25, 0.5}), Camera: []int32{0}, Point: []int32{0},
+			}
+			d, want := hostSnavely[float64]{R: rev.ViewSlice([]float64{1, 2})}, []float64{1, 2}
+			if features {
+				d.Features, want = rev.NewGeneral(1, 2, []float64{3, 5}), []float64{-2, -3}
+			}
+			if err := rev.Tangent(k, d); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(d.R.Data, want) {
+				t.Errorf("at depth %v the tangent is %v, want %v", depth, d.R.Data, want)
+			}
+		}
+	}
+}
+
+// TestCameraNone has observations of no cameras, or of no points.
+func TestCameraNone(t *testing.T) {
+	dev := interpreter(t, 1<<22)
+	on := func(rows, cols int) General[float64] {
+		return must(NewGeneral(dev, rev.NewGeneral[float64](rows, cols, nil)))(t)
+	}
+	numbers := func(n int) Vector[float64] { return must(NewVector(dev, rev.ViewSlice(make([]float64, n))))(t) }
+	for _, rows := range [][2]int{{0, 2}, {2, 0}} {
+		k := Snavely[float64]{
+			R: numbers(4), Cameras: on(rows[0], 9), Points: on(rows[1], 3), Features: on(2, 2),
+			Camera: must(newMemory(dev, []int32{0, 0}))(t), Point: must(newMemory(dev, []int32{0, 0}))(t),
+		}
+		if err := k.Adjoint(Snavely[float64]{R: numbers(4), Cameras: on(rows[0], 9), Points: on(rows[1], 3)}); !errors.Is(err, mat.ErrRowAccess) {
+			t.Errorf("%d cameras and %d points: %v, want mat.ErrRowAccess", rows[0], rows[1], err)
+		}
+	}
+}
+
 func TestCameraValues(t *testing.T) {
 	testDevice = interpreter(t, 1<<24)
 	operands := func() (x [4]hostWeighted[float64]) {
@@ -365,5 +426,20 @@ func TestGroups(t *testing.T) {
 	}
 	if err := m.Free(); err != nil || len(dev.kept) > 0 {
 		t.Errorf("%d indices are kept of memory that was freed: %v", len(dev.kept), err)
+	}
+	for freed := range 2 { // with another index, the groups are kept until one of both is freed
+		both := [2]Memory[int32]{must(newMemory(dev, []int32{2, 0, 1, 0}))(t), must(newMemory(dev, []int32{0, 1, 1, 3}))(t)}
+		for range 2 {
+			s, perm := groupsOf(&w, both[0], both[1], 3), make([]int32, 4)
+			if w.err != nil || len(s.perm) != 4 || s.perm.Get(perm) != nil || !slices.Equal(perm, []int32{1, 3, 1, 0}) || len(dev.kept) != 1 {
+				t.Fatalf("other indices %v of %d groups, %d kept: %v", perm, s.rows, len(dev.kept), w.err)
+			}
+		}
+		if err := both[freed].Free(); err != nil || len(dev.kept) > 0 {
+			t.Errorf("index %d was freed: %d are kept: %v", freed, len(dev.kept), err)
+		}
+		if err := both[1-freed].Free(); err != nil {
+			t.Error(err)
+		}
 	}
 }

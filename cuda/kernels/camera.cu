@@ -324,7 +324,7 @@ template <class N, bool weighted> struct Term {
 					for (int l = 0; l < 3; l++) s[i] = plus(s[i], product(j[i][params + l], point[l]));
 				}
 			}
-		} else {
+		} else if (camera || point) { // products of zeros are NaN where a derivative is not finite
 			N zero = number<N>(0), x[3] = {zero, zero, zero}, y[3];
 #pragma unroll
 			for (int k = 0; k < 3; k++) {
