@@ -399,7 +399,10 @@ func (p *parser) access(in *instruction, words, args []string) error {
 			return err
 		}
 	}
-	signed := typ[0] == 's' && size < 4 // then the register holds 4 bytes
+	signed, full := typ[0] == 's', 4 // bytes of a register
+	if strings.HasPrefix(names[0], "%rd") {
+		full = 8
+	}
 	base, off, err := p.address(strings.Trim(place, "[]"), where)
 	if err != nil {
 		return err
@@ -412,7 +415,7 @@ func (p *parser) access(in *instruction, words, args []string) error {
 		p.kernel.passed = append(p.kernel.passed, parameterRegister{in.a, func(params []uint64) uint64 {
 			v := truncate(params[off/8]>>(off%8*8), size)
 			if signed {
-				v = truncate(uint64(extend(v, size)), 4)
+				v = truncate(uint64(extend(v, size)), full)
 			}
 			return v
 		}})
@@ -436,7 +439,7 @@ func (p *parser) access(in *instruction, words, args []string) error {
 			case store:
 				setNumber(part, size, t.regs[r])
 			case signed:
-				t.regs[r] = truncate(uint64(extend(number(part, size), size)), 4)
+				t.regs[r] = truncate(uint64(extend(number(part, size), size)), full)
 			default:
 				t.regs[r] = number(part, size)
 			}

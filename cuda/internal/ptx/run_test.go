@@ -350,6 +350,25 @@ func TestShuffle(t *testing.T) {
 	}
 }
 
+// TestSignedLoad loads a negative number of 32 bits into registers of 64 and of 32 bits.
+func TestSignedLoad(t *testing.T) {
+	data := []uint64{1<<32 - 7}
+	for load, want := range map[string]uint64{
+		"ld.global.s32 	%rd5, [%rd3];":                         ^uint64(6),
+		"ld.global.s8 	%rd5, [%rd3];":                          ^uint64(6),
+		"ld.global.u32 	%rd5, [%rd3];":                         1<<32 - 7,
+		"ld.global.s32 	%r2, [%rd3];\ncvt.u64.u32 	%rd5, %r2;": 1<<32 - 7,
+	} {
+		out, err := run(t, own+load+"\nst.global.u64 	[%rd3], %rd5;", 1, 1, data, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out[0] != want {
+			t.Errorf("%s loads %#x, want %#x", load, out[0], want)
+		}
+	}
+}
+
 // TestMultiply multiplies tiles of 8×4 and 4×8 elements.
 func TestMultiply(t *testing.T) {
 	const n = 32
