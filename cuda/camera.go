@@ -13,7 +13,7 @@ import (
 
 // The kernels Snavely and Weighted are those of revmodels/ba. A thread has an observation. Cotangents
 // take two launches: one has the observations in the order of their points, and the other in that of
-// their cameras, where each warp adds up a piece of those of a camera.
+// their cameras, where each warp adds up a piece of those of a camera. Another adds up the pieces.
 
 // observations have the operands of Snavely or Weighted.
 type observations[T rev.Real] struct {
@@ -66,24 +66,45 @@ func (o *observations[T]) run(w *pass, sign int, g, t, gt observations[T], j jac
 	if w.err != nil {
 		return
 	}
-	second := gt.inputs() && (g.r.Data != nil || g.z.Data != nil || gt.r.Data != nil || gt.z.Data != nil)
+	first := g.r.Data != nil || g.z.Data != nil
+	second := gt.inputs() && (first || gt.r.Data != nil || gt.z.Data != nil)
 
 	const dualNumbers = 2 * 26 // of a Camera of Duals in kernels/camera.cu, which is larger than others
 	size := int(unsafe.Sizeof(*new(T)))
+	var parts uint64
+	if first || second {
+		parts = uint64(w.room(1, max(3*byPoint.pieces, params*byCamera.pieces)*size))
+	}
 	cameras := uint64(w.room(0, dualNumbers*o.cameras.Rows*size))
+	// gather adds parts to n rows of a matrix, which are those of a list if there is one.
+	gather := func(to General[T], n, pieces int, ptr, list uint64) {
+		slots := max(1, min(pieces/n/gatherRun, maxThreads/to.Cols))
+		atOnce := maxThreads / (to.Cols * slots)
+		blocks := max(1, min((n+atOnce-1)/atOnce, 1<<16))
+		w.launch(typed[T]("gatherRows"), grid{[3]int{blocks, 1, 1}, [3]int{maxThreads, 1, 1}},
+			at(to.Data), uint64(to.Stride), uint64(n), uint64(to.Cols), parts, ptr, list, uint64(slots))
+	}
 	// collect adds up the cotangents of cameras by a kernel with the operands.
 	collect := func(to General[T], kernel string, operands ...*observations[T]) {
-		parts := uint64(w.room(1, byCamera.pieces*params*size))
 		all := []uint64{uint64(byCamera.pieces), cameras, at(byCamera.list), at(byCamera.ind), at(byCamera.perm)}
 		for _, p := range operands {
 			all = append(all, p.params()...)
 		}
 		w.launch(o.name(kernel), observerGrid(byCamera.pieces*warp), append(all, parts)...)
-		slots := max(1, min(byCamera.pieces/to.Rows/gatherRun, maxThreads/to.Cols))
-		atOnce := maxThreads / (to.Cols * slots)
-		blocks := max(1, min((to.Rows+atOnce-1)/atOnce, 1<<16))
-		w.launch(typed[T]("gatherRows"), grid{[3]int{blocks, 1, 1}, [3]int{maxThreads, 1, 1}},
-			at(to.Data), uint64(to.Stride), uint64(to.Rows), uint64(to.Cols), parts, at(byCamera.list[3*byCamera.pieces:]), uint64(slots))
+		gather(to, to.Rows, byCamera.pieces, at(byCamera.list[3*byCamera.pieces:]), 0)
+	}
+	// The pieces of points are all of them, unless some are cut.
+	pieces, of := o.points.Rows, []uint64{at(byPoint.ptr), at(byPoint.ind), 0, parts}
+	if byPoint.cut > 0 {
+		pieces = (len(byPoint.list) - 2 - 2*byPoint.cut) / 2
+		of[0], of[2] = at(byPoint.list), at(byPoint.list[pieces+1:])
+	}
+	// join adds up what pieces of points have in parts.
+	join := func(to General[T]) {
+		if byPoint.cut > 0 && to.Data != nil {
+			rest := byPoint.list[2*pieces+1:]
+			gather(to, byPoint.cut, byPoint.pieces, at(rest[byPoint.cut:]), at(rest))
+		}
 	}
 	count, x, down := uint64(o.cameras.Rows), at(o.cameras.Data), uint64(o.cameras.Stride)
 	index := []uint64{cameras, uint64(o.camera.address()), uint64(o.point.address())}
@@ -99,8 +120,11 @@ func (o *observations[T]) run(w *pass, sign int, g, t, gt observations[T], j jac
 		dz, dzInc := j.dz.params()
 		observe("jacobian", n, at(j.j.Data), uint64(j.j.Stride), dz, dzInc)
 	}
-	if g.r.Data != nil || g.z.Data != nil {
-		observe("cotangents", o.points.Rows, append(g.params(), at(byPoint.ptr), at(byPoint.ind))...)
+	if first {
+		observe("cotangents", pieces, append(g.params(), of...)...)
+		if g.r.Data != nil {
+			join(g.points)
+		}
 		if g.r.Data != nil && g.cameras.Data != nil {
 			collect(g.cameras, "cotangentsOfCameras", o, &g)
 		}
@@ -115,19 +139,23 @@ func (o *observations[T]) run(w *pass, sign int, g, t, gt observations[T], j jac
 		return
 	}
 	w.launch(typed[T]("setDualCameras"), vectorGrid(o.cameras.Rows), cameras, count, bit(o.weighted), x, down, at(t.cameras.Data), uint64(t.cameras.Stride))
-	next := append([]uint64{uint64(o.points.Rows)}, index...)
+	next := append([]uint64{uint64(pieces)}, index...)
 	operands := []*observations[T]{o, &g, &t, &gt}
 	for _, p := range operands {
 		next = append(next, p.params()...)
 	}
-	w.launch(o.name("second"), observerGrid(o.points.Rows), append(next, at(byPoint.ptr), at(byPoint.ind))...)
+	w.launch(o.name("second"), observerGrid(pieces), append(next, of...)...)
+	join(gt.points)
 	if gt.cameras.Data != nil {
 		collect(gt.cameras, "secondOfCameras", operands...)
 	}
 }
 
-// gatherRun is how many pieces of a camera a thread adds up, if there are enough.
+// gatherRun is how many pieces of a camera or a point a thread adds up, if there are enough.
 const gatherRun = 8
+
+// pointPiece is the most observations of a piece of a point. A warp has 32 pieces, one turn for 32 observations.
+const pointPiece = 32
 
 // observerGrid returns the grid for n threads.
 func observerGrid(n int) grid {
@@ -139,7 +167,10 @@ func observerGrid(n int) grid {
 // ascending order: row i has ind[ptr[i]], ..., ind[ptr[i+1]-1]. If all are in that order anyhow, ind is
 // absent. If there is another index, perm has it for each place of ind, ind is there, and list has pieces of
 // up to bounds.piece of these places: their ends and their row, and after all pieces the first piece of
-// each row and the number of pieces. All this is computed on the host when it is first wanted,
+// each row and the number of pieces. If there is none, but a row has more than pointPiece observations, list has pieces of up to that
+// many of all rows: their begins and the number of observations, for each piece its row, or -1 minus its number
+// among the pieces of rows that have several, and of these rows, which are cut, the numbers, and their first such pieces and
+// the number of these. All this is computed on the host when it is first wanted,
 // and kept until the memory of an index is freed.
 func groupsOf(w *pass, index, other Memory[int32], rows int) structure {
 	if w.err != nil || w.dev == nil || len(index) == 0 {
@@ -179,7 +210,12 @@ func newGroups(d *Device, index, other []int32, rows int) (s structure, err erro
 	if err == nil && (len(other) > 0 || !slices.IsSorted(ind)) {
 		s.ind, err = copyTo(d, ind)
 	}
-	if len(other) > 0 {
+	if len(other) == 0 {
+		list := cutPoints(&s.cuts, ptr)
+		if err == nil && s.cut > 0 {
+			s.list, err = copyTo(d, list)
+		}
+	} else {
 		perm := make([]int32, len(ind))
 		for e, i := range ind {
 			perm[e] = other[i]
@@ -204,6 +240,32 @@ func newGroups(d *Device, index, other []int32, rows int) (s structure, err erro
 		return structure{}, errors.Join(err, s.free(d))
 	}
 	return s, nil
+}
+
+// cutPoints returns the list of groupsOf for points, and sets how many of them are cut and the pieces of these.
+func cutPoints(c *cuts, ptr []int32) []int32 {
+	most := min(pointPiece, bounds.piece)
+	var begins, rows, cut, parts []int32
+	for i, end := range ptr[1:] {
+		begin, several := ptr[i], int(end-ptr[i]) > most
+		if several {
+			cut, parts = append(cut, int32(i)), append(parts, int32(c.pieces))
+		}
+		for {
+			begins = append(begins, begin)
+			if several {
+				rows = append(rows, int32(-1-c.pieces))
+				c.pieces++
+			} else {
+				rows = append(rows, int32(i))
+			}
+			if begin = min(begin+int32(most), end); begin == end {
+				break
+			}
+		}
+	}
+	c.cut = len(cut)
+	return slices.Concat(append(begins, ptr[len(ptr)-1]), rows, cut, append(parts, int32(c.pieces)))
 }
 
 // check panics unless j is memory for the Jacobian of o.

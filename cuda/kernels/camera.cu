@@ -45,7 +45,8 @@ template <class T> DEVICE Dual<T> ratio(Dual<T> x, Dual<T> y) {
 template <class T> DEVICE T last(T x) { return x; }
 template <class T> DEVICE T last(Dual<T> x) { return x.d; }
 
-// A Divisor divides by y. Floats are multiplied by its inverse.
+// A Divisor divides by y. Floats are multiplied by its inverse, as on the CPU, which saves divisions. Where |y| is below 5.6e-309, the
+// inverse of a double is infinite.
 template <class N> struct Divisor {
 	N y;
 	INLINE explicit Divisor(N y) : y(y) {}
@@ -547,24 +548,36 @@ INLINE void observe(i64 n, i64 sign, const T *cameras, const int *camera, const 
 	}
 }
 
-// sumPoints adds to row q of to what f sets for the observations of point q, in their order. These are
-// list[ptr[q]], ..., list[ptr[q+1]-1], where a null list has each number at its place. A warp has 32
-// points, and takes their observations one for each thread. f(row, i, c, p, in) has an observation with the camera c
+// Groups are observations by points. Piece q has the observations list[ptr[q]], ..., list[ptr[q+1]-1], where a null list has
+// each number at its place. It is all of point rows[q], or row -1-rows[q] of parts has its sum. A null rows has each
+// number at its place.
+template <class T> struct Groups {
+	const int *ptr, *list, *rows;
+	T *parts;
+};
+
+// sumPoints adds to the rows of to, or stores in parts, what f sets for the observations of a piece, in their order. A warp has 32
+// pieces, and takes their observations one for each thread. f(row, i, c, p, in) has an observation with the camera c
 // and the point p. If in is false, a thread has none of its own. A null to has no sums.
 template <class T, class F>
-INLINE void sumPoints(i64 points, const int *ptr, const int *list, const int *camera, const int *point, T *to, i64 down, F f) {
+INLINE void sumPoints(i64 pieces, const Groups<T> &by, const int *camera, const int *point, T *to, i64 down, F f) {
 	SHARED T rooms[observers / lanes][lanes * 3];
 	T *room = rooms[threadX() / lanes];
-	for (i64 q = first(); q - laneOf() < points; q += step()) {
-		bool mine = q < points;
-		unsigned from = (unsigned)ptr[mine ? q : points], until = (unsigned)ptr[mine ? q + 1 : points];
+	for (i64 q = first(); q - laneOf() < pieces; q += step()) {
+		bool mine = q < pieces;
+		unsigned from = (unsigned)by.ptr[mine ? q : pieces], until = (unsigned)by.ptr[mine ? q + 1 : pieces];
 		unsigned begin = (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)from, 0, 31), end = (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)until, 31, 31);
-		T sum[3];
-		for (int k = 0; k < 3; k++) sum[k] = to && mine ? to[q * down + k] : number<T>(0);
+		T sum[3], *row = nullptr;
+		for (int k = 0; k < 3; k++) sum[k] = number<T>(0);
+		if (to && mine) {
+			i64 at = by.rows ? by.rows[q] : q;
+			row = at < 0 ? by.parts + 3 * (-1 - at) : to + at * down;
+			for (int k = 0; at >= 0 && k < 3; k++) sum[k] = row[k];
+		}
 		int nextOne = 0, nextCamera = 0, nextPoint = 0;
 		auto next = [&](unsigned e) __attribute__((always_inline)) {
 			if (e >= end) e = end - 1;
-			nextOne = list ? list[e] : (int)e;
+			nextOne = by.list ? by.list[e] : (int)e;
 			nextCamera = camera[nextOne];
 			nextPoint = point[nextOne];
 		};
@@ -573,11 +586,11 @@ INLINE void sumPoints(i64 points, const int *ptr, const int *list, const int *ca
 			int i = nextOne, p = nextPoint, c = nextCamera;
 			bool in = begin + laneOf() < end;
 			next(begin + lanes + laneOf());
-			T row[3];
-			f(row, i, c, p, in);
+			T own[3];
+			f(own, i, c, p, in);
 			if (!to) continue;
 			if (in) {
-				for (int k = 0; k < 3; k++) room[3 * laneOf() + k] = row[k];
+				for (int k = 0; k < 3; k++) room[3 * laneOf() + k] = own[k];
 			}
 			warpBarrier();
 			unsigned e = from > begin ? from : begin, last = until < begin + lanes ? until : begin + lanes;
@@ -586,8 +599,8 @@ INLINE void sumPoints(i64 points, const int *ptr, const int *list, const int *ca
 			}
 			warpBarrier();
 		}
-		if (to && mine) {
-			for (int k = 0; k < 3; k++) to[q * down + k] = sum[k];
+		if (row) {
+			for (int k = 0; k < 3; k++) row[k] = sum[k];
 		}
 	}
 }
@@ -637,11 +650,11 @@ INLINE void sumCameras(i64 pieces, const int *ends, const int *list, const int *
 
 // cotangentsByPoint adds residuals times the sign, and adds to the cotangents d of points, weights and features.
 template <class T, bool weighted>
-INLINE void cotangentsByPoint(i64 points, i64 sign, const T *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &d, const int *ptr, const int *list) {
+INLINE void cotangentsByPoint(i64 pieces, i64 sign, const T *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &d, const Groups<T> &by) {
 	constexpr int params = Term<T, weighted>::params, columns = Term<T, weighted>::columns, numbers = Stored<T, weighted>::numbers;
 	alignas(16) SHARED T rooms[observers / lanes][lanes * 2 * GatheredPairs<T, numbers>::apart];
 	T *own = rooms[threadX() / lanes];
-	sumPoints(points, ptr, list, camera, point, d.r ? d.points : nullptr, d.pointsDown, [&](T (&row)[3], i64 i, int c, i64 p, bool in) __attribute__((always_inline)) {
+	sumPoints(pieces, by, camera, point, d.r ? d.points : nullptr, d.pointsDown, [&](T (&row)[3], i64 i, int c, i64 p, bool in) __attribute__((always_inline)) {
 		Seen<T, weighted, numbers> o(cameras, k, i, p, c);
 		T gr[2] = {number<T>(0), number<T>(0)}, gf[2], gw = number<T>(0), gz = gw;
 		if (d.r) two(gr, d.r + 2 * i * d.rInc, d.rInc);
@@ -653,8 +666,8 @@ INLINE void cotangentsByPoint(i64 points, i64 sign, const T *cameras, const int 
 		warpBarrier();
 		if (!in) return;
 		Term<T, weighted> e;
-		Camera<T> turned;
-		e.observe(Stored<T, weighted>::camera(turned, stored), o.x, o.w, o.f, true);
+		Camera<T> room;
+		e.observe(Stored<T, weighted>::camera(room, stored), o.x, o.w, o.f, true);
 		o.add(k, sign, i, e);
 #pragma unroll
 		for (int l = 0; l < 3; l++) row[l] = plus(product(e.j[0][params + l], gr[0]), product(e.j[1][params + l], gr[1]));
@@ -695,10 +708,10 @@ template <class T, bool weighted> struct Second {
 
 // secondByPoint and secondByCamera add the tangents of the cotangents, as those above add the cotangents g.
 template <class T, bool weighted>
-INLINE void secondByPoint(i64 points, const Camera<Dual<T>> *cameras, const int *camera, const int *point, const Second<T, weighted> &of, const int *ptr, const int *list) {
+INLINE void secondByPoint(i64 pieces, const Camera<Dual<T>> *cameras, const int *camera, const int *point, const Second<T, weighted> &of, const Groups<T> &by) {
 	typedef Dual<T> N;
 	const Operands<T> &k = of.k, &g = of.g, &t = of.t, &gt = of.gt;
-	sumPoints(points, ptr, list, camera, point, gt.points, gt.pointsDown, [&](T (&row)[3], i64 i, int c, i64 p, bool in) __attribute__((always_inline)) {
+	sumPoints(pieces, by, camera, point, gt.points, gt.pointsDown, [&](T (&row)[3], i64 i, int c, i64 p, bool in) __attribute__((always_inline)) {
 		constexpr int params = Term<N, weighted>::params;
 		if (!in) return;
 		Term<N, weighted> e;
@@ -726,10 +739,10 @@ INLINE void secondByCamera(i64 pieces, const Camera<Dual<T>> *cameras, const int
 		[&](Dual<T> &w, Dual<T> (&x)[3], Dual<T> (&g)[2], i64 i, i64 p) __attribute__((always_inline)) { of.load(w, x, g, i, p); });
 }
 
-// gatherRows adds the rows ptr[i], ..., ptr[i+1]-1 to row i of to. Neighbouring threads have
+// gatherRows adds the rows ptr[i], ..., ptr[i+1]-1 to row i of to, or to row list[i] if there is a list. Neighbouring threads have
 // neighbouring columns. For each column, `slots` threads share the rows, and the first of them adds up what they
 // have, in their order.
-template <class T> INLINE void gatherRows(T *to, i64 down, i64 n, i64 cols, const T *rows, const int *ptr, i64 slots) {
+template <class T> INLINE void gatherRows(T *to, i64 down, i64 n, i64 cols, const T *rows, const int *ptr, const int *list, i64 slots) {
 	SHARED Sum<T> sums[maxThreads];
 	int t = (int)threadX(), c = t % (int)cols, slot = t / (int)cols % (int)slots, each = (int)(cols * slots);
 	i64 atOnce = threads() / each;
@@ -750,7 +763,7 @@ template <class T> INLINE void gatherRows(T *to, i64 down, i64 n, i64 cols, cons
 			}
 			barrier();
 		}
-		if (in && slot == 0) addSigned(to[i * down + c], 1, s.value());
+		if (in && slot == 0) addSigned(to[(list ? list[i] : i) * down + c], 1, s.value());
 	}
 }
 
@@ -761,34 +774,35 @@ template <class T> INLINE void gatherRows(T *to, i64 down, i64 n, i64 cols, cons
 #define BOUND(resident) __attribute__((launch_bounds(observers, resident)))
 #define OBSERVED(T) i64 n, i64 sign, const T *cameras, const int *camera, const int *point, OPERANDS(T, k)
 #define OBSERVE(T) n, sign, cameras, camera, point, OF(T, k)
+#define GROUPS(T) const int *ptr, const int *list, const int *rows, T *parts
 #define ALL(T) OPERANDS(T, k), OPERANDS(T, g), OPERANDS(T, t), OPERANDS(T, gt)
 #define SECOND(T, weighted) \
 	Operands<T> k = OF(T, k), g = OF(T, g), t = OF(T, t), gt = OF(T, gt); \
 	Second<T, weighted> of = {k, g, t, gt};
-#define MODEL(T, model, weighted, name, resident, ofPoints, most) \
+#define MODEL(T, model, weighted, name, resident, ofTangents, ofPoints, most) \
 	KERNEL setCameras##model##name(T *to, i64 n, const T *x, i64 down) { setCameras<T, weighted>(to, n, x, down); } \
 	KERNEL BOUND(most) project##model##name(OBSERVED(T)) { observe<T, weighted, nothing>(OBSERVE(T), {}, nullptr, 0, nullptr, 0); } \
 	KERNEL BOUND(resident) jacobian##model##name(OBSERVED(T), T *j, i64 down, T *dz, i64 dzInc) { observe<T, weighted, jacobians>(OBSERVE(T), {}, j, down, dz, dzInc); } \
-	KERNEL BOUND(resident) tangents##model##name(OBSERVED(T), OPERANDS(T, t)) { observe<T, weighted, tangents>(OBSERVE(T), OF(T, t), nullptr, 0, nullptr, 0); } \
-	KERNEL BOUND(ofPoints) cotangents##model##name(OBSERVED(T), OPERANDS(T, g), const int *ptr, const int *list) { \
-		cotangentsByPoint<T, weighted>(OBSERVE(T), OF(T, g), ptr, list); \
+	KERNEL BOUND(ofTangents) tangents##model##name(OBSERVED(T), OPERANDS(T, t)) { observe<T, weighted, tangents>(OBSERVE(T), OF(T, t), nullptr, 0, nullptr, 0); } \
+	KERNEL BOUND(ofPoints) cotangents##model##name(OBSERVED(T), OPERANDS(T, g), GROUPS(T)) { \
+		cotangentsByPoint<T, weighted>(OBSERVE(T), OF(T, g), {ptr, list, rows, parts}); \
 	} \
 	KERNEL BOUND(resident) cotangentsOfCameras##model##name(i64 n, const T *cameras, const int *ends, const int *list, const int *points, OPERANDS(T, k), OPERANDS(T, g), T *parts) { \
 		cotangentsByCamera<T, weighted>(n, cameras, ends, list, points, OF(T, k), OF(T, g), parts); \
 	} \
-	KERNEL second##model##name(i64 n, const Camera<Dual<T>> *cameras, const int *camera, const int *point, ALL(T), const int *ptr, const int *list) { \
+	KERNEL second##model##name(i64 n, const Camera<Dual<T>> *cameras, const int *camera, const int *point, ALL(T), GROUPS(T)) { \
 		SECOND(T, weighted) \
-		secondByPoint(n, cameras, camera, point, of, ptr, list); \
+		secondByPoint(n, cameras, camera, point, of, {ptr, list, rows, parts}); \
 	} \
 	KERNEL secondOfCameras##model##name(i64 n, const Camera<Dual<T>> *cameras, const int *ends, const int *list, const int *points, ALL(T), T *parts) { \
 		SECOND(T, weighted) \
 		secondByCamera(n, cameras, ends, list, points, of, parts); \
 	}
-#define KERNELS(T, name, ofSnavely, ofWeighted, ofPoints, ofBoth) \
+#define KERNELS(T, name, ofSnavely, ofWeighted, ofTangents, pointsOfSnavely, pointsOfWeighted, ofBoth) \
 	KERNEL setDualCameras##name(Camera<Dual<T>> *to, i64 n, i64 weighted, const T *x, i64 down, const T *t, i64 downT) { setDualCameras(to, n, weighted, x, down, t, downT); } \
-	KERNEL gatherRows##name(T *to, i64 down, i64 n, i64 cols, const T *rows, const int *ptr, i64 slots) { gatherRows(to, down, n, cols, rows, ptr, slots); } \
-	MODEL(T, Snavely, false, name, ofSnavely, ofPoints, ofBoth) \
-	MODEL(T, Weighted, true, name, ofWeighted, ofPoints, ofBoth)
-KERNELS(double, F64, 5, 4, 4, 8)
-KERNELS(float, F32, 6, 6, 5, 8)
-KERNELS(Q43, Q43, 2, 2, 2, 4)
+	KERNEL gatherRows##name(T *to, i64 down, i64 n, i64 cols, const T *rows, const int *ptr, const int *list, i64 slots) { gatherRows(to, down, n, cols, rows, ptr, list, slots); } \
+	MODEL(T, Snavely, false, name, ofSnavely, ofTangents, pointsOfSnavely, ofBoth) \
+	MODEL(T, Weighted, true, name, ofWeighted, ofTangents, pointsOfWeighted, ofBoth)
+KERNELS(double, F64, 5, 4, 4, 3, 3, 8)
+KERNELS(float, F32, 6, 6, 6, 5, 4, 8)
+KERNELS(Q43, Q43, 2, 2, 2, 2, 2, 4)

@@ -354,10 +354,10 @@ func TestShuffle(t *testing.T) {
 func TestSignedLoad(t *testing.T) {
 	data := []uint64{1<<32 - 7}
 	for load, want := range map[string]uint64{
-		"ld.global.s32 	%rd5, [%rd3];":                         ^uint64(6),
-		"ld.global.s8 	%rd5, [%rd3];":                          ^uint64(6),
-		"ld.global.u32 	%rd5, [%rd3];":                         1<<32 - 7,
-		"ld.global.s32 	%r2, [%rd3];\ncvt.u64.u32 	%rd5, %r2;": 1<<32 - 7,
+		"ld.global.s32 	%rd5, [%rd1];":                         ^uint64(6),
+		"ld.global.s8 	%rd5, [%rd1];":                          ^uint64(6),
+		"ld.global.u32 	%rd5, [%rd1];":                         1<<32 - 7,
+		"ld.global.s32 	%r2, [%rd1];\ncvt.u64.u32 	%rd5, %r2;": 1<<32 - 7,
 	} {
 		out, err := run(t, own+load+"\nst.global.u64 	[%rd3], %rd5;", 1, 1, data, data)
 		if err != nil {

@@ -49,7 +49,6 @@ type exception struct{ entries, why string }
 var spilling = []exception{
 	{"second(OfCameras)?(Snavely|Weighted)Q43|secondWeightedF64", "second derivatives of a product of 128 bits for each number"},
 	{"setDualCameras.*", "second derivatives: the coefficients of a series, which are indexed; a camera is set once for all its observations"},
-	{"cotangents(Snavely|Weighted)F64|cotangentsWeightedF32|tangentsSnavelyF64", "up to 17 numbers, on 7.5 and 8.0, so that four or five blocks are resident on 9.0"},
 	{"fft(Pass|Factors|Reals|ToReals).*", "one or two numbers, so that three blocks are resident"},
 	{"attend(Back|Tangent)(Hopper)?F64", "up to 9 words, on 12.0, which has few units for double: a warp has rows of 16 and what it adds up for them in registers"},
 	{"graphForces3F64", "six words, on 12.0: a thread has a vertex, its forces and three sums in the registers that 20 warps have"},
