@@ -47,7 +47,7 @@ type exception struct{ entries, why string }
 
 // These have a stack frame or spill registers.
 var spilling = []exception{
-	{"second(OfCameras)?(Snavely|Weighted)Q43|secondWeightedF64", "second derivatives of a product of 128 bits for each number"},
+	{"secondOfCameras(Snavely|Weighted)Q43", "second derivatives of a product of 128 bits for each number"},
 	{"setDualCameras.*", "second derivatives: the coefficients of a series, which are indexed; a camera is set once for all its observations"},
 	{"fft(Pass|Factors|Reals|ToReals).*", "one or two numbers, so that three blocks are resident"},
 	{"attend(Back|Tangent)(Hopper)?F64", "up to 9 words, on 12.0, which has few units for double: a warp has rows of 16 and what it adds up for them in registers"},
