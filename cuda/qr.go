@@ -213,7 +213,7 @@ func (f *factors[T]) smallPasses(k *QR[T], p *rev.Pass[QR[T]]) {
 func reduceRoom(m, n int) int {
 	cols, width := min(n, aheadCols), min(n, qrPanel)
 	// Aᵀ, W, two states of a panel, WᵀW of all panels, products in two streams and of a panel, two states of sums, shifts
-	return 2*n*m + 2*width*m + 2*n*cols + cols*cols + panelCols*panelCols + 2*width*mostChunks + n
+	return 2*n*m + 2*width*m + 2*n*cols + cols*cols + panelCols*partCols + 2*width*mostChunks + n
 }
 
 // reduceLarge sets Q and R of matrices that do not fit into registers. It keeps columns
@@ -227,7 +227,7 @@ func (f *factors[T]) reduceLarge(a General[T]) {
 	l.at, l.w = l.take(n*m), l.take(n*m)
 	l.states = [2]Memory[T]{l.take(cols * m), l.take(cols * m)}
 	l.u, l.y, l.beside = l.take(n*l.width), l.take(n*l.width), l.take(l.width*l.width)
-	l.s = l.take(panelCols * panelCols)
+	l.s = l.take(panelCols * partCols)
 	l.sums = [2]Memory[T]{l.take(cols * mostChunks), l.take(cols * mostChunks)}
 	shifts := l.take(n)
 	f.free = l.free

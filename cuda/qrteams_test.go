@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -45,10 +46,16 @@ func TestQRTeams(t *testing.T) {
 }
 
 // TestQRTeamsDoubtful has columns that are nearly multiples of others before them, in the same part and in other parts and panels, so
-// that the largest element of the column of R is in another block, part or panel.
+// that the largest element of the column of R is in another block, part or panel. In others it is the diagonal element.
 func TestQRTeamsDoubtful(t *testing.T) {
 	const m, n = 150, 80
-	for _, at := range [][2]int{{2, 5}, {3, 40}, {20, 75}, {66, 79}} {
+	for _, c := range []struct {
+		row, column             int
+		above, diagonal, bottom float64
+	}{
+		{2, 5, 1e4, 1e-6, -1e-13}, {3, 40, 1e4, 1e-6, -1e-13}, {20, 75, 1e4, 1e-6, -1e-13}, {66, 79, 1e4, 1e-6, -1e-13},
+		{0, 5, 0, 1, 1e-16}, {0, 40, 0, 1, 1e-16}, {0, 75, 0, 1, 1e-16},
+	} {
 		of := func() hostQR[float64] {
 			k := randomQR[float64](rand.New(rand.NewPCG(43, 44)), m, n, 0)
 			for i := range m {
@@ -60,8 +67,7 @@ func TestQRTeamsDoubtful(t *testing.T) {
 					row[i] = 1
 				}
 			}
-			k.A.Row(at[0])[at[1]] = 1e4
-			k.A.Row(at[1])[at[1]], k.A.Row(m - 1)[at[1]] = 1e-6, -1e-13
+			k.A.Row(c.row)[c.column], k.A.Row(c.column)[c.column], k.A.Row(m - 1)[c.column] = c.above, c.diagonal, c.bottom
 			return k
 		}
 		want := of()
@@ -74,7 +80,7 @@ func TestQRTeamsDoubtful(t *testing.T) {
 			if err := rev.Forward(got); err != nil {
 				t.Fatal(err)
 			}
-			near[hostQR[float64]](t, 1e-9)("", got, want)
+			near[hostQR[float64]](t, 1e-9)(fmt.Sprint("column ", c.column, ", capability ", capability), got, want)
 		}
 	}
 }
@@ -94,7 +100,7 @@ func reflectsWithoutBarriers[T rev.Float](t *testing.T) {
 	setTeamWarps(t, 2, 2)
 	dev := withTensorCores(t, 1<<24, 90)
 	at := must(NewGeneral(dev, general[T](rand.New(rand.NewPCG(47, 48)), n, m)))(t).Data
-	l := large[T]{m: m, at: at, w: must(Alloc[T](dev, n*m))(t), s: must(Alloc[T](dev, panelCols*panelCols))(t)}
+	l := large[T]{m: m, at: at, w: must(Alloc[T](dev, n*m))(t), s: must(Alloc[T](dev, panelCols*partCols))(t)}
 	k := QR[T]{A: General[T]{Data: at}}
 	run := func() error {
 		w := begin(&k, &rev.Pass[QR[T]]{})

@@ -63,23 +63,34 @@ func TestSolveTeamsRoom(t *testing.T) {
 	if os.Getenv("REVNUM_DEVICE") != "" {
 		t.Skip("this needs the interpreter")
 	}
+	k := randomSolve[float64](rand.New(rand.NewPCG(37, 38)), 70, 1, 0, false)
+	withoutRoom(t, "panelColumnsF64", func() error { return rev.Forward(k) }, func() { compareSolve[float64](t, 70, 1, 0, false, "Forward") })
+	qr := randomQR[float64](rand.New(rand.NewPCG(37, 38)), 70, 5, 0)
+	withoutRoom(t, "reflectColumnsF64", func() error { return rev.Forward(qr) }, func() { compareQR(t, 70, 5, 0) })
+}
+
+// withoutRoom has passes that take a kernel of clusters if they fit.
+func withoutRoom(t *testing.T, kernel string, pass func() error, compare func()) {
+	t.Helper()
 	d := interpret(t, 1<<26)
 	d.capability, d.narrow = 90, true
 	testDevice = open(t, d)
-	compareSolve[float64](t, 70, 1, 0, false, "Forward")
-	testDevice.fits["panelColumnsF64"] = true // the interpreter refuses the launch
-	k := randomSolve[float64](rand.New(rand.NewPCG(37, 38)), 70, 1, 0, false)
-	if err := rev.Forward(k); err == nil || !strings.Contains(err.Error(), "no room for a cluster") {
-		t.Errorf("error %v", err)
+	compare()
+	if fits, asked := testDevice.fits[kernel]; fits || !asked {
+		t.Errorf("%s: asked %v, fits %v", kernel, asked, fits)
+	}
+	testDevice.fits[kernel] = true // the interpreter refuses the launch
+	if err := pass(); err == nil || !strings.Contains(err.Error(), "no room for a cluster") {
+		t.Errorf("%s: error %v", kernel, err)
 	}
 	d = interpret(t, 1<<26)
 	d.capability, d.unanswered = 90, errors.New("no answer")
 	testDevice = open(t, d)
-	if err := rev.Forward(k); err == nil || !strings.Contains(err.Error(), "no answer") {
-		t.Errorf("error %v", err)
+	if err := pass(); err == nil || !strings.Contains(err.Error(), "no answer") {
+		t.Errorf("%s: error %v", kernel, err)
 	}
 	d.unanswered = nil
-	compareSolve[float64](t, 70, 1, 0, false, "Forward")
+	compare()
 }
 
 // TestSolveTeamsSingular has two equal rows, one of which a multiplication by a reciprocal may leave as some ε.

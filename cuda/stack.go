@@ -93,7 +93,7 @@ func (s stacks[T]) subtract(in triangle, c, a, b stack[T]) {
 	launchProducts(s.pass, s.count, c, -1, a, b, s.count*a.cols, in)
 }
 
-// multiplyLower computes c += sign·a·b, and need not do it above the diagonal.
+// multiplyLower computes c += sign·a·b, and need not do it above the diagonal. It writes all of c where the sums are long and in parts.
 func (s stacks[T]) multiplyLower(c stack[T], sign int, a, b stack[T]) {
 	if _, parts := partsOf[T](c.rows, c.cols, a.cols); s.count == 1 && parts > 1 {
 		s.multiply(c, sign, a, b)

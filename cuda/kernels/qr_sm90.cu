@@ -179,7 +179,6 @@ template <class T> INLINE void reflectColumns(T *at, T *w, T *products, i64 m, i
 			T norm = root(h.factor), product = fma(h.head, pivot, sum), by = lane / 2 < done ? -h.factor * product : 0;
 			tops = larger(tops, magnitude(fma(by, h.head, pivot)));
 			tops = down(tops, 2);
-			if (lane / 2 == partCols - 1) tops = 0;
 			if (lane % 2 == 0) shared.scales[warp][lane / 2] = by;
 			if (warp == 0 && lane % 2 == 0 && lane / 2 >= done) {
 				int l = lo + lane / 2 - done;
