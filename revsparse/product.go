@@ -98,8 +98,8 @@ func product[T rev.Real, I Index](a, b CSR[T, I], workers int) (CSR[T, I], error
 		blocks = 1
 	}
 	w.rows = blocks
-	w.blocks = longer(w.blocks, blocks)
-	w.scratch = longer(w.scratch, workers)
+	w.blocks = slices.Grow(w.blocks[:0], blocks)[:blocks]
+	w.scratch = slices.Grow(w.scratch[:0], workers)[:workers]
 	w.joins = false
 	parallel.Run(workers, blocks, w)
 	total := 0

@@ -3,6 +3,7 @@ package revsparse_test
 import (
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -106,6 +107,23 @@ func TestSpGEMMProductPanics(t *testing.T) {
 	}
 	if c, err := revsparse.SpGEMMProduct(unit(3), unit(3), 1); err != nil || !slices.Equal(c.Ind, []int{0, 1, 2}) || !slices.Equal(c.Data, []float64{1, 1, 1}) {
 		t.Errorf("the product after panics is %v, %v", c, err)
+	}
+}
+
+// A small product takes little memory, also if no workspace is kept.
+func TestSpGEMMProductMemory(t *testing.T) {
+	a := revsparse.CSR[float64, int]{Rows: 1, Cols: 1, Ptr: []int{0, 1}, Ind: []int{0}, Data: []float64{1}}
+	var before, after runtime.MemStats
+	for range 3 {
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&before)
+	if _, err := revsparse.SpGEMMProduct(a, a, 1); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<19 {
+		t.Errorf("the product of 1×1 takes %d bytes", n)
 	}
 }
 

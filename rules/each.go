@@ -43,7 +43,8 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 	w.atOnce = zeroBytes / max(1, a.zeroed())
 	took := 0.0 // by a problem, in nanoseconds
 	w.done, w.size = 0, 1
-	long := n > forkBytes/max(1, a.moved())
+	some := forkBytes / max(1, a.moved())
+	long := n > some
 	for steady := 0; !long && w.done < n && w.err == nil && steady < 2; { // one may be slow by an interrupt, or as it is the first
 		start := time.Now()
 		hi := min(n, w.done+w.size)
@@ -68,6 +69,9 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 			}
 		}
 		w.size = min(left, max(w.size, size))
+		if long {
+			w.atOnce = min(w.atOnce, max(1, some))
+		}
 		parallel.Run(workers, (left-1)/w.size+1, w)
 	}
 	err := w.err
@@ -76,7 +80,7 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 	return err
 }
 
-// blockTime is about how long the problems take that a worker takes at a time. If workers share few problems, they
+// blockTime is about how long a block of problems takes. If workers share few problems, they
 // take less, but a quarter of it at least. Problems that move much memory may take longer. Tests change it.
 var blockTime = 20 * time.Microsecond
 
@@ -95,7 +99,7 @@ type each struct {
 	done int // problems that the caller has done, to see how long they take
 	size int // of a block of the others
 
-	atOnce int // problems whose memory is set to zero at once, if there is such memory
+	atOnce int // problems of a loop, whose memory is set to zero before it, if there is such memory
 
 	mu     sync.Mutex
 	failed int // the first problem with an error, n if there is none
@@ -111,6 +115,7 @@ func (w *each) Block(_, b int) {
 // run makes the passes over the problems from lo to hi-1.
 func (w *each) run(lo, hi int) {
 	for n := max(1, w.atOnce); lo < hi; lo += n {
+		parallel.CheckInterrupt()
 		if i, err := w.rule.callRange(w.pass, &w.args, lo, min(hi, lo+n)); err != nil {
 			w.fail(i, err)
 			return

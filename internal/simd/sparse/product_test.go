@@ -146,3 +146,22 @@ func TestProductLeaves(t *testing.T) {
 		}
 	}
 }
+
+// TestProductWide checks that flags count for how long a call takes, as there are many if columns are far apart.
+func TestProductWide(t *testing.T) {
+	if !HasProduct() {
+		t.Skip("no vector code")
+	}
+	const rows, cols = 20, 64 * flagsAtOnce * spgemmBudget / 4
+	s := &Product[float64, int32]{
+		APtr: make([]int32, rows+1), AInd: make([]int32, rows), BPtr: []int32{0, 2}, BInd: []int32{0, cols - 1},
+		Cols: cols, Ind: make([]int32, 2*rows+ProductSlack), Ends: make([]int32, rows),
+	}
+	for i := range s.APtr {
+		s.APtr[i] = int32(i)
+	}
+	s.Open()
+	if n := s.Rows(0, rows); n < 3 || n > 5 {
+		t.Errorf("a call does %d rows of a quarter of its budget", n)
+	}
+}

@@ -413,7 +413,7 @@ func gatherScatterGradF32I64(e *Entries[float32, int], rows int)
 //go:noescape
 func gatherScatterGradF32I32(e *Entries[float32, int32], rows int)
 
-// vectorProduct is Rows for at most so many rows, with values or for columns alone. They have no more entries and products than budget.
+// vectorProduct is Rows for at most so many rows, with values or for columns alone. They have no more entries and products, and looks at flags, than budget.
 func vectorProduct[T cpu.Float, I Index](s *Product[T, I], lo int, rows int, budget int) int {
 	if unsafe.Sizeof(T(0)) == 8 {
 		if unsafe.Sizeof(I(0)) == 8 {
@@ -442,7 +442,7 @@ func productF32I64(s *Product[float32, int], lo int, rows int, budget int) int
 //go:noescape
 func productF32I32(s *Product[float32, int32], lo int, rows int, budget int) int
 
-// vectorProductColumns is Rows for at most so many rows, with values or for columns alone. They have no more entries and products than budget.
+// vectorProductColumns is Rows for at most so many rows, with values or for columns alone. They have no more entries and products, and looks at flags, than budget.
 func vectorProductColumns[T cpu.Float, I Index](s *Product[T, I], lo int, rows int, budget int) int {
 	if unsafe.Sizeof(T(0)) == 8 {
 		if unsafe.Sizeof(I(0)) == 8 {

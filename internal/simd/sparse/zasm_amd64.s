@@ -3384,6 +3384,8 @@ few:
 	JMP  words
 
 many:
+	SHRQ  $0x06, SI
+	SUBQ  SI, budget+24(FP)
 	ANDQ  $-64, R9
 	VPXOR Y0, Y0, Y0
 
@@ -3785,6 +3787,8 @@ few:
 	JMP  words
 
 many:
+	SHRQ  $0x06, R8
+	SUBQ  R8, budget+24(FP)
 	ANDQ  $-64, SI
 	VPXOR Y0, Y0, Y0
 
@@ -8593,6 +8597,8 @@ few:
 	JMP  words
 
 many:
+	SHRQ  $0x06, SI
+	SUBQ  SI, budget+24(FP)
 	ANDQ  $-64, R9
 	VPXOR Y0, Y0, Y0
 
@@ -8994,6 +9000,8 @@ few:
 	JMP  words
 
 many:
+	SHRQ  $0x06, R8
+	SUBQ  R8, budget+24(FP)
 	ANDQ  $-64, SI
 	VPXOR Y0, Y0, Y0
 
@@ -13777,6 +13785,8 @@ few:
 	JMP  words
 
 many:
+	SHRQ  $0x06, SI
+	SUBQ  SI, budget+24(FP)
 	ANDQ  $-64, R9
 	VPXOR Y0, Y0, Y0
 
@@ -14178,6 +14188,8 @@ few:
 	JMP  words
 
 many:
+	SHRQ  $0x06, R8
+	SUBQ  R8, budget+24(FP)
 	ANDQ  $-64, SI
 	VPXOR Y0, Y0, Y0
 
@@ -18955,6 +18967,8 @@ few:
 	JMP  words
 
 many:
+	SHRQ  $0x06, SI
+	SUBQ  SI, budget+24(FP)
 	ANDQ  $-64, R9
 	VPXOR Y0, Y0, Y0
 
@@ -19356,6 +19370,8 @@ few:
 	JMP  words
 
 many:
+	SHRQ  $0x06, R8
+	SUBQ  R8, budget+24(FP)
 	ANDQ  $-64, SI
 	VPXOR Y0, Y0, Y0
 

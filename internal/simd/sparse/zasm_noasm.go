@@ -76,12 +76,12 @@ func vectorGatherScatterGrad[T cpu.Float, I Index](e *Entries[T, I], rows int) {
 	panic("no assembly")
 }
 
-// vectorProduct is Rows for at most so many rows, with values or for columns alone. They have no more entries and products than budget.
+// vectorProduct is Rows for at most so many rows, with values or for columns alone. They have no more entries and products, and looks at flags, than budget.
 func vectorProduct[T cpu.Float, I Index](s *Product[T, I], lo int, rows int, budget int) int {
 	panic("no assembly")
 }
 
-// vectorProductColumns is Rows for at most so many rows, with values or for columns alone. They have no more entries and products than budget.
+// vectorProductColumns is Rows for at most so many rows, with values or for columns alone. They have no more entries and products, and looks at flags, than budget.
 func vectorProductColumns[T cpu.Float, I Index](s *Product[T, I], lo int, rows int, budget int) int {
 	panic("no assembly")
 }

@@ -228,7 +228,7 @@ func mentions(list []stmt) map[*variable]int {
 }
 
 // expressions calls f for the expressions of a statement itself, with places that it sets. It must name every one:
-// twice takes a statement that has none over cotangents for one that both products have in common.
+// otherwise twice would not double a statement that depends on cotangents.
 func expressions(s stmt, f func(expr)) {
 	switch s := s.(type) {
 	case *assignment:

@@ -49,7 +49,7 @@ func emit() {
 			}
 			for _, name := range []string{"product", "productColumns"} {
 				Func(name, Variant{Size: g.Size, Index: index, X86: true}, "func(s *Product[T, I], lo, rows, budget int) int",
-					"is Rows for at most so many rows, with values or for columns alone. They have no more entries and products than budget.",
+					"is Rows for at most so many rows, with values or for columns alone. They have no more entries and products, and looks at flags, than budget.",
 					func() { loop{ISA: g, IndexType: index}.product(name == "product") })
 			}
 			product("spgemmProduct", true, false, false)

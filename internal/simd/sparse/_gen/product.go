@@ -136,7 +136,9 @@ func (l loop) product(values bool) {
 	JLE(LabelRef("few"))
 	JMP(LabelRef("words"))
 
-	Label("many")
+	Label("many") // which takes time too, if columns are far apart
+	SHRQ(U8(6), range_)
+	SUBQ(range_, l.budget)
 	ANDQ(I8(-64), lo)
 	zero, mask := YMM(), YMM()
 	VPXOR(zero, zero, zero)
