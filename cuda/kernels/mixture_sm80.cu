@@ -58,7 +58,7 @@ template <int side, class Also, class Prepare, class Use> INLINE void overGroups
 	auto copy = [&](int g) __attribute__((always_inline)) {
 #pragma unroll
 		for (int u = 0; u < group; u += apart) {
-			copyAsync<8>(&groups[g % 2][u][to ^ swizzled(u, 0)], from, u < left ? 8 : 0);
+			copyAsync<8>((double *)groups[g % 2] + u * side + (to ^ swizzled(u, 0)), from, u < left ? 8 : 0);
 			from += apart * downX;
 		}
 		left -= group;
@@ -111,7 +111,7 @@ template <int side> INLINE void score(double *beta, const double *x, i64 downX, 
 	int even = swizzled(at.i, 2 * at.j), odd = swizzled(at.i, tile + 2 * at.j) - tile; // of tiles, where their coordinates begin
 	overGroups<side>(x, downX, n, d, at.begin, at.end, [](int) {}, prepare, [&](const double (*points)[side], int g) __attribute__((always_inline)) {
 		if (at.idle) return;
-		const double *from[2] = {points[at.i] + even, points[at.i] + odd};
+		const double *first = (const double *)points + at.i * side, *from[2] = {first + even, first + odd};
 #pragma unroll 1
 		for (int left = (int)n - group * g - at.i - tile * at.j, p = 0; p < group; p += tall) {
 			double s[2] = {};
