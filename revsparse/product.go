@@ -14,7 +14,9 @@ import (
 )
 
 // SpGEMMPattern returns the zero matrix with the entries, sorted, that the product of a
-// and b may have. It returns an error if indices of type I cannot count them.
+// and b may have. It returns an error if indices of type I cannot count them. It panics with an
+// OperandError if a has not as many columns as b has rows, and if the lengths of a factor's slices do
+// not fit its shape and row pointers. A column out of range panics too.
 func SpGEMMPattern[T any, I Index](a, b CSR[T, I]) (CSR[T, I], error) {
 	checkFactors(&a, &b)
 	structure := func(a *CSR[T, I]) CSR[float64, I] {
@@ -30,7 +32,7 @@ func SpGEMMPattern[T any, I Index](a, b CSR[T, I]) (CSR[T, I], error) {
 // SpGEMMProduct returns the product of a and b, which must have values. It has the entries of
 // SpGEMMPattern, and the values that Forward of a SpGEMM adds to them, to the bit, in one pass. Over floats,
 // vector code on amd64 then takes 0.6 to 0.8 of the time of both. workers is the field Workers of a SpGEMM. It returns an
-// error where SpGEMMPattern does.
+// error where SpGEMMPattern does, and panics where that does.
 func SpGEMMProduct[T rev.Real, I Index](a, b CSR[T, I], workers int) (CSR[T, I], error) {
 	checkFactors(&a, &b)
 	for i, m := range [...]*CSR[T, I]{&a, &b} {
