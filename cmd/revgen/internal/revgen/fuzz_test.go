@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,13 +114,33 @@ func testImporter(t *testing.T) types.Importer { return importerFor(t, corner) }
 func importerFor(t *testing.T, dir string) types.Importer {
 	t.Helper()
 	if testImporters[dir] == nil {
-		imports, err := newImporter(testFiles, dir)
+		imports, err := newImporter(testFiles, dir, importing(t, dir))
 		if err != nil {
 			t.Fatal(err)
 		}
 		testImporters[dir] = imports
 	}
 	return testImporters[dir]
+}
+
+// importing returns the files of the package in dir, without tests, as far as their imports.
+func importing(t *testing.T, dir string) (files []*ast.File) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(testFiles, name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	return files
 }
 
 var testFiles, testImporters = token.NewFileSet(), map[string]types.Importer{}

@@ -55,6 +55,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"revnum/cmd/revgen/internal/gradient"
@@ -158,7 +159,7 @@ func parse(dir string) (*source, []*ast.File, error) {
 	if !slices.ContainsFunc(files, mentions) {
 		return nil, nil, fmt.Errorf("%s: %w", dir, ErrNone)
 	}
-	imports, err := newImporter(fset, dir)
+	imports, err := newImporter(fset, dir, files)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -414,16 +415,28 @@ type packages struct {
 	files map[string][]string
 }
 
-// newImporter returns an importer for the package in dir. It reads the export data of the
-// packages that this one imports.
-func newImporter(fset *token.FileSet, dir string) (types.Importer, error) {
+// newImporter returns an importer for the package in dir, which has the given sources. It reads the
+// export data of the packages that these import. The go command compiles those that have none, but
+// not the package itself.
+func newImporter(fset *token.FileSet, dir string, sources []*ast.File) (types.Importer, error) {
+	var imports []string
+	for _, f := range sources {
+		for _, i := range f.Imports {
+			if path, err := strconv.Unquote(i.Path.Value); err == nil && path != "C" {
+				imports = append(imports, path)
+			}
+		}
+	}
+	slices.Sort(imports)
 	exports, files := map[string]string{}, map[string][]string{}
-	if err := listed(dir, ".", exports, files); err != nil {
-		return nil, err
+	if len(imports) > 0 { // without, go list would take the package itself
+		if err := listed(dir, exports, files, slices.Compact(imports)...); err != nil {
+			return nil, err
+		}
 	}
 	return &packages{importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
 		if exports[path] == "" && strings.HasPrefix(path, "revnum/") { // what is written may call it
-			if err := listed(dir, path, exports, files); err != nil {
+			if err := listed(dir, exports, files, path); err != nil {
 				return nil, err
 			}
 		}
@@ -434,9 +447,9 @@ func newImporter(fset *token.FileSet, dir string) (types.Importer, error) {
 	}), files}, nil
 }
 
-// listed notes the export data, and the files, of a package and of those that it imports.
-func listed(dir, pkg string, exports map[string]string, files map[string][]string) error {
-	cmd := exec.Command("go", "list", "-e", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles", pkg)
+// listed notes the export data, and the files, of packages and of those that they import.
+func listed(dir string, exports map[string]string, files map[string][]string, paths ...string) error {
+	cmd := exec.Command("go", append([]string{"list", "-e", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles", "--"}, paths...)...)
 	cmd.Dir = dir
 	text, err := cmd.Output()
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,11 +106,7 @@ var _ blas64.General
 
 var package1 = mat.NewDense(1, 1, nil)
 `
-	fset := token.NewFileSet()
-	imports, err := newImporter(fset, "examples")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fset, imports := testFiles, importerFor(t, "examples")
 	for _, c := range []struct{ text, want string }{
 		{"//revgen:gradient\nfunc f(x float64) float64 { return x }", "p.go:6:1: write the names of the parameters that the derivatives are by: //revgen:gradient p"},
 		{"//revgen:gradient y\nfunc f(x float64) float64 { return x }", "p.go:6:1: f has no parameter y"},
