@@ -221,14 +221,14 @@ func (v *integrator[S, X]) name() string { return v.label }
 func (v *integrator[S, X]) run(p pass) error {
 	r := &odeRun[S, X]{integrator: v, p: p}
 	chain := &Chain[S, X]{Step: v.RHS, X: v.X, Y: v.DX}
-	r.chainRun = chain.begin(p)
-	r.x, r.z = r.first, r.held(v.Z)
+	r.chain = chain.begin(p)
+	r.x, r.z = r.chain.first, r.chain.held(v.Z)
 	defer func() {
 		for _, a := range r.absent {
 			*a.at = a.was
 		}
-		r.put(v.Z, r.z)
-		r.end()
+		r.chain.put(v.Z, r.z)
+		r.chain.end()
 	}()
 	if err := r.room(); err != nil {
 		return err
@@ -247,7 +247,7 @@ func (v *integrator[S, X]) run(p pass) error {
 // An odeRun is a pass over an integration.
 type odeRun[S, X any] struct {
 	*integrator[S, X]
-	*chainRun[S, X]
+	chain  *chainRun[S, X] // not embedded: its methods would be compiled again
 	p      pass
 	x, z   chainLink[X]
 	absent []absentDerivative[X]
@@ -270,7 +270,7 @@ type absentDerivative[X any] struct {
 
 // room allocates the working memory, and finds the numbers of x and z.
 func (r *odeRun[S, X]) room() error {
-	for _, c := range [...]*chainState[X]{r.x.state, r.z.state, r.last.state} {
+	for _, c := range [...]*chainState[X]{r.x.state, r.z.state, r.chain.last.state} {
 		v := reflect.ValueOf(&c.v).Elem()
 		if hasGaps(v) {
 			return &Violation{r.label, "X, DX and Z must be without gaps", v.Type()}
@@ -303,14 +303,14 @@ func (r *odeRun[S, X]) room() error {
 			return err
 		}
 	}
-	r.u = r.scratch(&r.states, r.p.t != nil)
+	r.u = r.scratch(&r.chain.states, r.p.t != nil)
 	for range r.B {
-		r.k = append(r.k, r.scratch(&r.states, r.p.t != nil))
+		r.k = append(r.k, r.scratch(&r.chain.states, r.p.t != nil))
 	}
 	if r.p.g != nil {
-		r.uBar = r.scratch(&r.cotangents, r.p.gt != nil)
+		r.uBar = r.scratch(&r.chain.cotangents, r.p.gt != nil)
 		for range r.used {
-			r.kBar = append(r.kBar, r.scratch(&r.cotangents, r.p.gt != nil))
+			r.kBar = append(r.kBar, r.scratch(&r.chain.cotangents, r.p.gt != nil))
 		}
 	}
 	return nil
@@ -416,7 +416,7 @@ func (r *odeRun[S, X]) adaptive() error {
 	}
 	var was [2]*chainState[X]
 	for i, l := range [...]chainLink[X]{r.x, r.z} {
-		was[i] = r.scratch(&r.states, r.p.t != nil)
+		was[i] = r.scratch(&r.chain.states, r.p.t != nil)
 		was[i].add(1, 1, l.state)
 	}
 	sizes, err := r.choose()
@@ -669,7 +669,7 @@ func (r *odeRun[S, X]) increment(p pass, sign int, to, from chainLink[X], t, h f
 		r.argument(from.state, i, h)
 		r.uBar.clear()
 		r.setTime(t + float64(r.C[i]*h))
-		if err := r.step(q, 0, chainLink[X]{r.u, r.uBar}, chainLink[X]{r.k[i], r.kBar[i]}); err != nil {
+		if err := r.chain.step(q, 0, chainLink[X]{r.u, r.uBar}, chainLink[X]{r.k[i], r.kBar[i]}); err != nil {
 			again := r.increment(p.inverse().primal(), sign*p.sign(), to, from, t, h)
 			return notRestored(within(r.label, err), errors.Join(again, ErrUnsupported))
 		}
@@ -687,7 +687,7 @@ func (r *odeRun[S, X]) stages(ahead pass, from *chainState[X], t, h float64, n i
 		k.clear()
 		r.argument(from, i, h)
 		r.setTime(t + float64(r.C[i]*h))
-		if err := r.step(ahead, 0, chainLink[X]{state: r.u}, chainLink[X]{state: k}); err != nil {
+		if err := r.chain.step(ahead, 0, chainLink[X]{state: r.u}, chainLink[X]{state: k}); err != nil {
 			return within(r.label, err)
 		}
 	}

@@ -109,7 +109,7 @@ func (v *treeverse[S, X]) run(p pass) error {
 	if p.g == nil {
 		err = r.walk(p, last)
 	} else {
-		u := treeAdjoint[S, X]{chainRun: r, ahead: p.forwardOnly(), n: n}
+		u := treeAdjoint[S, X]{chain: r, ahead: p.forwardOnly(), n: n}
 		err = u.run(v.limit, last)
 	}
 	if err != nil {
@@ -120,7 +120,7 @@ func (v *treeverse[S, X]) run(p pass) error {
 
 // A treeAdjoint is the adjoint of a chain.
 type treeAdjoint[S, X any] struct {
-	*chainRun[S, X]
+	chain *chainRun[S, X] // not embedded: its methods would be compiled again
 	ahead pass
 	n     int
 	bar   *chainState[X] // the cotangent of the state after the next step back
@@ -128,7 +128,7 @@ type treeAdjoint[S, X any] struct {
 
 func (u *treeAdjoint[S, X]) run(limit Limit, last func(i int, x *chainState[X]) bool) error {
 	if u.n > 0 {
-		return u.reverse(0, u.n, u.first.state, limit.snapshots(u.n))
+		return u.reverse(0, u.n, u.chain.first.state, limit.snapshots(u.n))
 	}
 	kept, x, err := u.sweep(limit.Snapshots+1, last)
 	if err != nil {
@@ -138,8 +138,8 @@ func (u *treeAdjoint[S, X]) run(limit Limit, last func(i int, x *chainState[X]) 
 	if err := u.back(end, x); err != nil {
 		return err
 	}
-	if x != u.first.state {
-		u.states.drop(x)
+	if x != u.chain.first.state {
+		u.chain.states.drop(x)
 	}
 	for k := len(kept) - 1; k >= 0 && end > 0; k-- {
 		s := kept[k]
@@ -147,7 +147,7 @@ func (u *treeAdjoint[S, X]) run(limit Limit, last func(i int, x *chainState[X]) 
 			return err
 		}
 		if k > 0 {
-			u.states.drop(s.state)
+			u.chain.states.drop(s.state)
 		}
 		end = s.i
 	}
@@ -162,14 +162,14 @@ func (u *treeAdjoint[S, X]) reverse(i, n int, x *chainState[X], snapshots int) e
 		if snapshots > 1 {
 			m = revolve.Split(n, snapshots)
 		}
-		z, err := u.advance(u.ahead, i, m, x)
+		z, err := u.chain.advance(u.ahead, i, m, x)
 		if err != nil {
 			return err
 		}
 		if err := u.reverse(i+m, n-m, z, snapshots-1); err != nil {
 			return err
 		}
-		u.states.drop(z)
+		u.chain.states.drop(z)
 		n = m
 	}
 	return u.back(i, x)
@@ -177,19 +177,19 @@ func (u *treeAdjoint[S, X]) reverse(i, n int, x *chainState[X], snapshots int) e
 
 // back takes the cotangents from x_{i+1} to x_i, which is x.
 func (u *treeAdjoint[S, X]) back(i int, x *chainState[X]) error {
-	from, to := chainLink[X]{x, u.first.cotangent}, u.last
+	from, to := chainLink[X]{x, u.chain.first.cotangent}, u.chain.last
 	if i > 0 {
-		from.cotangent = u.cotangents.take(&u.first.state.v, u.p.gt != nil)
+		from.cotangent = u.chain.cotangents.take(&u.chain.first.state.v, u.chain.p.gt != nil)
 	}
 	if i < u.n-1 {
-		to = chainLink[X]{u.take(), u.bar} // the step does not read this state
+		to = chainLink[X]{u.chain.take(), u.bar} // the step does not read this state
 	}
-	if err := u.step(u.p, i, from, to); err != nil {
+	if err := u.chain.step(u.chain.p, i, from, to); err != nil {
 		return err
 	}
 	if i < u.n-1 {
-		u.states.drop(to.state)
-		u.cotangents.drop(to.cotangent)
+		u.chain.states.drop(to.state)
+		u.chain.cotangents.drop(to.cotangent)
 	}
 	u.bar = from.cotangent
 	return nil
@@ -206,8 +206,8 @@ type snapshot[X any] struct {
 // state from which the last step runs. The last snapshot is the working state before
 // that one.
 func (u *treeAdjoint[S, X]) sweep(most int, last func(i int, x *chainState[X]) bool) ([]snapshot[X], *chainState[X], error) {
-	kept := []snapshot[X]{{0, math.MaxInt, u.first.state}}
-	x := u.first.state
+	kept := []snapshot[X]{{0, math.MaxInt, u.chain.first.state}}
+	x := u.chain.first.state
 	for i := 0; ; i++ {
 		if last(i, x) {
 			u.n = i + 1
@@ -216,7 +216,7 @@ func (u *treeAdjoint[S, X]) sweep(most int, last func(i int, x *chainState[X]) b
 		if i > 0 {
 			kept = u.keep(kept, most, snapshot[X]{i: i, state: x})
 		}
-		next, err := u.advance(u.ahead, i, 1, x)
+		next, err := u.chain.advance(u.ahead, i, 1, x)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -233,7 +233,7 @@ func (u *treeAdjoint[S, X]) keep(kept []snapshot[X], most int, s snapshot[X]) []
 			k = most - 1
 			s.level = kept[k].level + 1
 		}
-		u.states.drop(kept[k].state)
+		u.chain.states.drop(kept[k].state)
 		kept = append(kept[:k], kept[k+1:]...)
 	}
 	return append(kept, s)
