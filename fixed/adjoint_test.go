@@ -62,7 +62,7 @@ func TestAdjoint(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	// Arguments in [1/8, 4] and cotangents in [-4, 4] keep all factors moderate.
 	arg := func() Q43 { return One/8 + Q43(r.Int64N(int64(4*One-One/8))) }
-	for range samples(t, 1000) {
+	for range samples(1000) {
 		g := Q43(r.Int64N(int64(8*One))) - 4*One
 		bg := bigOf(g)
 		for _, f := range unaryFuncs {

@@ -63,7 +63,7 @@ func TestFromFloat(t *testing.T) {
 		checkFloat64(t, -v)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	for range samples(t, 50000) {
+	for range samples(50000) {
 		checkFloat64(t, math.Ldexp(r.NormFloat64(), r.IntN(140)-70))
 		checkFloat64(t, float64(float32(math.Ldexp(r.NormFloat64(), r.IntN(60)-30))))
 		checkFloat64(t, float64(r.Int64N(1<<30))*tie)
@@ -105,7 +105,7 @@ func TestTo(t *testing.T) {
 	for _, x := range extremes {
 		check(x)
 	}
-	for range samples(t, 50000) {
+	for range samples(50000) {
 		check(randomQ43(r))
 	}
 }

@@ -14,16 +14,8 @@ import (
 // Sin, Cos, Atan2 and Pow, in units in the last place.
 const errorBound = 0.51
 
-// samples returns how many random numbers a test takes, n if it takes its time.
-func samples(t *testing.T, n int) int {
-	switch {
-	case testing.Short():
-		return n / 10
-	case long.Tests():
-		return n
-	}
-	return n / 4
-}
+// samples returns how many random numbers a test takes: n, or a tenth of them.
+func samples(n int) int { return long.Or(n, n/10) }
 
 // unary is a function on the numbers of [lo, hi], with its reference.
 type unary struct {
@@ -75,7 +67,7 @@ func TestUnary(t *testing.T) {
 					check(x + d)
 				}
 			}
-			for range samples(t, 4000) {
+			for range samples(4000) {
 				check(randomQ43(r))
 				check(u.lo + Q43(r.Uint64N(uint64(u.hi)-uint64(u.lo))))
 				check(u.hi - Q43(r.Uint64N(uint64(One))))
@@ -190,7 +182,7 @@ func TestAtan2(t *testing.T) {
 			check(y, x)
 		}
 	}
-	for range samples(t, 5000) {
+	for range samples(5000) {
 		y, x := randomQ43(r), randomQ43(r)
 		check(y, x)
 		check(x, x+randomQ43(r)>>20)
@@ -218,7 +210,7 @@ func TestHypot(t *testing.T) {
 			check(x, y)
 		}
 	}
-	for range samples(t, 100000) {
+	for range samples(100000) {
 		check(randomQ43(r), randomQ43(r))
 	}
 }
@@ -236,7 +228,7 @@ func TestPow(t *testing.T) {
 	for _, y := range []Q43{175576381997426, 175882936125902, 175873944346754, 168277725002439} { // hard ones for Exp2
 		check(2*One, y)
 	}
-	for range samples(t, 3000) {
+	for range samples(3000) {
 		x, y := randomQ43(r), randomQ43(r)
 		check(x, y)
 		check(x, y&^(One-1))
@@ -291,7 +283,7 @@ func TestExact(t *testing.T) {
 // TestIdentities checks identities at many more arguments than the reference could.
 func TestIdentities(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for range samples(t, 300000) {
+	for range samples(300000) {
 		x := randomQ43(r)
 		s, c := SinCos(x)
 		if one := s.Mul(s) + c.Mul(c); (one - One).Abs() > 3 {

@@ -123,7 +123,7 @@ func TestText(t *testing.T) {
 		checkText(t, x)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	for range samples(t, 5000) {
+	for range samples(5000) {
 		checkText(t, randomQ43(r))
 		checkText(t, FromFloat64(float64(r.IntN(100000))/1e4)) // short decimals
 	}

@@ -31,7 +31,7 @@ func packed(c []uint64) []uint64 { return []uint64{c[0], c[1], c[2], c[4] | c[3]
 
 // TestTables computes the tables anew and compares them to those of the package. With -short it does so for some rows.
 func TestTables(t *testing.T) {
-	if testing.Short() && !*update {
+	if !long.Tests() && !*update {
 		compare := func(i int, got, want []uint64) {
 			if !slices.Equal(got, want) {
 				t.Errorf("row %d is %#x, want %#x", i, got, want)

@@ -81,8 +81,11 @@ func TestMatMulValue(t *testing.T) {
 // columns may be too few for a block, and share the products of the adjoint: the
 // bits are those of one worker.
 func TestMatMulBlocks(t *testing.T) {
-	for _, dim := range [][3]int{{300, 40, 100}, {40, 100, 800}, {20, 20, 1354}, {40, 300, 1100}, {192, 192, 192}} {
+	for i, dim := range [][3]int{{300, 40, 100}, {40, 100, 800}, {20, 20, 1354}, {40, 300, 1100}, {192, 192, 192}} {
 		for trans := range 4 {
+			if (i+trans)%2 > 0 && !long.Tests() {
+				continue
+			}
 			var want [][]float64
 			for _, workers := range []int{1, 3, 2}[:long.Or(3, 2)] {
 				rnd := rand.New(rand.NewPCG(9, 4))

@@ -206,7 +206,7 @@ func TestUnitaryFixedExact(t *testing.T) {
 			x[i] = number()
 		}
 	}
-	rounds := 200
+	rounds := 60
 	switch {
 	case testing.Short():
 		rounds = 10

@@ -10,6 +10,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/kerneltest"
+	"revnum/internal/long"
 	"revnum/internal/simd/cpu"
 	"revnum/rev"
 	"revnum/rev/revtest"
@@ -83,7 +84,7 @@ func TestLogSumExpFixedValue(t *testing.T) {
 // Several chunks and several parts go through the same checks.
 func TestLogSumExpLong(t *testing.T) {
 	spec := logSumExpSpec[float64]()
-	spec.Sizes = []int{chunk, chunk + 1, 8*chunk - 1, 8*chunk + 1, 20*chunk + 3}
+	spec.Sizes = []int{chunk + 1, 20*chunk + 3, chunk, 8*chunk - 1, 8*chunk + 1}[:long.Or(5, 2)]
 	revtest.Kernel(t, spec)
 }
 

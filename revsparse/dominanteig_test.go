@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/kerneltest"
+	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revsparse"
@@ -75,7 +76,7 @@ func TestDominantEig(t *testing.T) {
 	for _, c := range []struct {
 		which revsparse.Which
 		pairs int
-	}{{revsparse.LargestMagnitude, 1}, {revsparse.LargestMagnitude, 3}, {revsparse.Largest, 2}, {revsparse.Smallest, 1}} {
+	}{{revsparse.LargestMagnitude, 3}, {revsparse.Largest, 2}, {revsparse.LargestMagnitude, 1}, {revsparse.Smallest, 1}}[:long.Or(4, 2)] {
 		t.Run(fmt.Sprintf("which=%d/pairs=%d", c.which, c.pairs), func(t *testing.T) {
 			t.Run("float64", func(t *testing.T) { revtest.Kernel(t, eigSpec[float64, int](c.which, c.pairs)) })
 		})

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revsparse"
@@ -148,7 +149,7 @@ func TestOperatorEig(t *testing.T) {
 	}
 	t.Run("rotated", func(t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[revsparse.OperatorEig]{
-			Sizes: []int{2, 3, 5, 12, 60},
+			Sizes: []int{2, 12, 60, 3, 5}[:long.Or(5, 3)],
 			// Of an eigenvector 16·‖A‖/gap, which is 300, and three of those make a product.
 			Adjoint: 3000,
 			New: func(rnd *rand.Rand, n int) revsparse.OperatorEig {

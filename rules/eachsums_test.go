@@ -30,7 +30,7 @@ func eachSums[T rev.Float](t *testing.T, number Type, extreme []T, same func(a, 
 	nan, inf := T(math.NaN()), T(math.Inf(1))
 	size := int(unsafe.Sizeof(nan))
 	kinds := []string{"ordinary", "not finite", "extreme", "zero"}
-	for range long.Or(6000, 1500) {
+	for range long.Or(6000, 600) {
 		name := []string{"Dot", "Norm2", "Sum"}[rnd.IntN(3)]
 		r := lookup(t, fmt.Sprintf("revlinalg.%s[%T]", name, nan))
 		cols, n := pick(0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 1000), pick(2, 3, 63, 64, 65, 130, 200)

@@ -99,7 +99,7 @@ func TestFiles(t *testing.T) {
 // TestEndless reads files without end, as those that expand without end. The limit of memory ends
 // them.
 func TestEndless(t *testing.T) {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(64 << 20))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(32 << 20))
 	for name, c := range map[string]struct{ first, rest string }{
 		"observations":                 {"1 1 900000000000\n", "0 0 1 2\n"},
 		"cameras":                      {"900000000 0 0\n", "1\n"},

@@ -111,7 +111,7 @@ func TestStep(t *testing.T) {
 		s.resum()
 		s.update()
 		s.step() // decides where candidates are equally near
-		for step := range long.Or(8, 3) {
+		for step := range long.Or(8, 2) {
 			_, labels, _, _ := reference(s.centroids, x)
 			counts := make([]float64, p.comps)
 			for i, label := range labels {

@@ -149,7 +149,7 @@ func TestChecked(t *testing.T) {
 						testChecked(t, rnd, n, from)
 					}
 				}
-				for range long.Or(20, 5) {
+				for range long.Or(20, 3) {
 					testGemmChecked(t, rnd, 1+rnd.IntN(9), 1+rnd.IntN(9), 1+rnd.IntN(20), from)
 				}
 			}

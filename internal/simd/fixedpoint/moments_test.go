@@ -102,7 +102,7 @@ func TestMoments(t *testing.T) {
 		for i, number := range numbers {
 			for j, shift := range []int{0, 13} { // and differences of one limb
 				from := func(rnd *rand.Rand) fixed.Q43 { return number.draw(rnd) >> shift }
-				for range long.Or(100, 15) {
+				for range long.Or(100, 8) {
 					d, n := rnd.IntN(10), rnd.IntN(40)
 					testTriNorms(t, rnd, d, n, from)
 					testTriDots(t, rnd, d, n, from)

@@ -129,7 +129,7 @@ func testLoops[T cpu.Float](t *testing.T) {
 	const guard = 37
 	rnd := rand.New(rand.NewPCG(7, 8))
 	sizes := []int{cpu.Chunk - 1, cpu.Chunk + 1, 2*cpu.Chunk + 5}
-	for n := 0; n < 3*64+20; n += long.Or(1, 5) { // three steps of the widest loop, and tails
+	for n := 0; n < 3*64+20; n += long.Or(1, 7) { // three steps of the widest loop, and tails
 		sizes = append(sizes, n)
 	}
 	for _, l := range loops[T]() {
