@@ -472,7 +472,7 @@ func TestFitData(t *testing.T) {
 }
 
 // twoRows are two points of many coordinates.
-var twoRows = strings.Repeat("1,", 2999) + "1\n" + strings.Repeat("2,", 2999) + "3\n"
+var twoRows = strings.Repeat("1,", 999) + "1\n" + strings.Repeat("2,", 999) + "3\n"
 
 // TestFitInterrupt interrupts a fit. The fit must write the best mixture so far.
 func TestFitInterrupt(t *testing.T) {

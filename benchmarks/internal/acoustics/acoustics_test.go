@@ -19,12 +19,13 @@ func TestMeasureStops(t *testing.T) {
 	for _, c := range []struct {
 		stage       string
 		size, steps int
+		long        bool // whether it takes seconds
 	}{
-		{"gradient, step 336 of 700 ahead", 316, 700}, {"gradient, step 672 of 700 back", 316, 700},
-		{"steps over float32", 40, 10}, {"inversion, gradient 1", 40, 10},
+		{"gradient, step 336 of 700 ahead", 316, 700, true}, {"gradient, step 672 of 700 back", 316, 700, true},
+		{"steps over float32", 40, 10, false}, {"inversion, gradient 1", 40, 10, true},
 	} {
-		if c.size > 100 && !long.Tests() {
-			continue // takes seconds
+		if c.long && !long.Tests() {
+			continue
 		}
 		stage := c.stage
 		ctx, cancel := context.WithCancel(t.Context())

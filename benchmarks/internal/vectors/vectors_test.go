@@ -11,6 +11,7 @@ import (
 
 	"github.com/sbinet/npyio/npz"
 
+	"revnum/internal/long"
 	"revnum/rules"
 )
 
@@ -184,8 +185,8 @@ func TestNPZ(t *testing.T) {
 // The largest operands that the command allows have vectors too, also of kernels that limit
 // their rows. More rows would overflow float32, and JSON has no infinities.
 func TestExportLarge(t *testing.T) {
-	for _, r := range rules.All() {
-		if r.Missing != "" {
+	for i, r := range rules.All() {
+		if r.Missing != "" || i%4 > 0 && !long.Tests() {
 			continue
 		}
 		v, err := Of(r, 1, 64, 64)
