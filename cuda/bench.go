@@ -737,11 +737,12 @@ func benchGraph[T rev.Real](b *bench) {
 	passes(b, "GraphLoss", sizes, arithmetic, [3]float64{2 * (16 + 18) * pairs, 2 * (16 + 2*24 + 2) * pairs, 2 * (26 + 30) * pairs}, k, c)
 }
 
-// adjustment measures what a step of bundle adjustment does with a Jacobian. The normal equations
+// adjustment measures what a step of bundle adjustment does. The limits count the Jacobian once, as the equations have
+// it, though the kernels compute it again. The normal equations
 // read it and the residuals, and store 97 numbers for each camera and 9 for each point. The
 // product with the reduced camera system reads it, 6 numbers of each point, and moves 9 of each
-// camera in and out. Both read the indices. For a pair of observations, the reduced system takes
-// 36 operations for both H, 20 for M, 54 for M·F and 324 for Fᵀ·M·F (kernels/bundle.cu).
+// camera in and out. Both read the indices. The reduced system reads it, 6 numbers of each point and an
+// index of each pair of observations, and stores 88 numbers of each block.
 func (b *bench) adjustment() {
 	n := max(b.order*b.order/16, 16)
 	p := &ba.Problem{Camera: make([]int, n), Point: make([]int, n)}
@@ -775,6 +776,6 @@ func (b *bench) adjustment() {
 	all := n + cameras + points
 	b.measure("BundlePoints normal equations", sizes, float64(8*(26*n+97*cameras+9*points)+4*all), copying, func() error { return a.run(a.normalEquations) })
 	b.measure("BundlePoints product", sizes, float64(8*(24*n+18*cameras+6*points)+4*(2*n+all)), copying, func() error { return a.run(a.product) })
-	b.measure("BundlePoints reduced system", map[string]int{"blocks": len(a.reduced.camera), "pairs": len(a.reduced.pairs) / 2},
-		434*float64(len(a.reduced.pairs)/2), multiply, func() error { return a.run(a.reduce) })
+	blocks, pairs := len(a.reduced.blocks)/blockLen, len(a.reduced.seen)
+	b.measure("BundlePoints reduced system", map[string]int{"blocks": blocks, "pairs": pairs}, float64(8*(24*n+blockLen*blocks+6*points)+4*pairs), copying, func() error { return a.run(a.reduce) })
 }

@@ -160,7 +160,7 @@ func TestBench(t *testing.T) {
 			// The list of observations, the index of the points and that of the cameras.
 			"BundlePoints normal equations": {Bytes: 8*(16*(24+2)+81+9+7+4*(6+3)) + 4*(16+1+4)},
 			"BundlePoints product":          {Bytes: 8*(16*24+2*9+4*6) + 4*(16*3+1+4)},
-			"BundlePoints reduced system":   {Flops: (3*5*5 + 1) * (36 + 20 + 54 + 324)},
+			"BundlePoints reduced system":   {Bytes: 8*(16*24+88+4*6) + 4*3*5*4},
 		} {
 			if kernels != nil && !kernels.MatchString(name) && name != multiply {
 				continue

@@ -11,13 +11,14 @@ import (
 
 // BundlePoints are the points and observations of a problem of package ba, in the memory of a
 // device. They are the Points of ba.Options: Solve runs on the host, and the device computes
-// residuals, the Jacobian, and all sums over points and observations. The same problem gives the
+// residuals and all sums over points and observations. It does not store the Jacobian: each sum computes
+// it again from cameras and points. The same problem gives the
 // same bits on every run of a card. A solution on the host differs from it in rounding.
 //
-// An observation takes about 32 numbers of the device's memory. With ba.Cholesky the device also
+// An observation takes about nine numbers of the device's memory. With ba.Cholesky the device also
 // forms the reduced camera system, and the host copies and factors it. Two cameras that see the same
 // point have a block in it, and so has each camera. A block takes 88 numbers on the device and on
-// the host. Two observations of one point take 8 bytes on the device, and so does an observation.
+// the host. Two observations of one point take 4 bytes on the device, and 12 if there is a loss.
 //
 // One solution at a time may use them.
 type BundlePoints struct {
@@ -29,22 +30,25 @@ type BundlePoints struct {
 	byCamera, byPoint             structure
 	features                      Memory[float64]
 	given                         Memory[float64] // the operands of a question: nine numbers a camera
-	j, r                          Memory[float64] // the Jacobian and the residuals, times √ρ'
+	r, slopes                     Memory[float64] // the residuals, times √ρ', and √ρ', which is absent without a loss
 	residuals                     Memory[float64] // for the cost alone
 	best, trial, step             Memory[float64] // of the points
+	seen, moving, held            Memory[float64] // cameras of the linear problem, these as they move, and 1 for those that keep their focal length
+	at                            Memory[float64] // points of the linear problem, with z and L⁻¹
 	v, gradient, sizes            Memory[float64] // of points: EᵀE, Eᵀr, and the scales of columns
-	l, w, z                       Memory[float64] // of points: L⁻¹, w, and what is back in E
+	w                             Memory[float64] // of points
 	terms, out                    Memory[float64] // what a sum adds up, and the sum
 	linear, system, answer        Memory[float64] // answers with numbers for each camera
 	reduced                       bundleReduced   // after the first Reduced
 }
 
 const (
-	cameraLen, pointLen    = 9, 3
-	blockLen               = 88 // of JᵀJ of a camera
-	jacobianLen, triangle3 = 2 * (cameraLen + pointLen), 6
-	blockThreads           = 128 // as in kernels/bundle.cu
-	diagonalLen            = cameraLen * cameraLen
+	cameraLen, pointLen = 9, 3
+	blockLen            = 88 // of JᵀJ of a camera
+	triangle3           = 6
+	seenLen, placeLen   = 24, 12 // of seen and at, as in kernels/bundle.cu
+	blockThreads        = 128    // as in kernels/bundle.cu
+	diagonalLen         = cameraLen * cameraLen
 )
 
 // NewBundlePoints returns a copy of p in the memory of d, without the cameras. Of the options it
@@ -115,16 +119,20 @@ func (b *BundlePoints) copyProblem(p *ba.Problem, fixedPoints []int) error {
 		to *Memory[float64]
 		n  int
 	}{
-		{&b.given, cameraLen * b.cameras}, {&b.j, jacobianLen * n}, {&b.r, 2 * n}, {&b.residuals, 2 * n},
+		{&b.given, cameraLen * b.cameras}, {&b.r, 2 * n}, {&b.residuals, 2 * n},
+		{&b.seen, seenLen * b.cameras}, {&b.moving, seenLen * b.cameras}, {&b.held, b.cameras}, {&b.at, placeLen * b.points},
 		{&b.best, pointLen * b.points}, {&b.trial, pointLen * b.points}, {&b.step, pointLen * b.points},
 		{&b.v, triangle3 * b.points}, {&b.gradient, pointLen * b.points}, {&b.sizes, pointLen * b.points},
-		{&b.l, triangle3 * b.points}, {&b.w, pointLen * b.points}, {&b.z, pointLen * b.points},
+		{&b.w, pointLen * b.points},
 		{&b.terms, max(n, b.points)}, {&b.out, 1},
 		{&b.linear, (blockLen + cameraLen) * b.cameras}, {&b.system, (cameraLen + diagonalLen) * b.cameras}, {&b.answer, cameraLen * b.cameras},
 	} {
 		if err == nil {
 			*m.to, err = allocate[float64](d, m.n)
 		}
+	}
+	if err == nil && b.loss != 0 {
+		b.slopes, err = allocate[float64](d, n)
 	}
 	if err == nil {
 		b.byCamera, err = b.groups(b.camera, b.point, camera, point, b.cameras)
@@ -156,8 +164,8 @@ func (b *BundlePoints) Free() error {
 		err = errors.Join(err, freeIn(m))
 	}
 	for _, m := range []*Memory[float64]{
-		&b.features, &b.given, &b.j, &b.r, &b.residuals, &b.best, &b.trial, &b.step, &b.v, &b.gradient, &b.sizes, &b.l, &b.w, &b.z,
-		&b.terms, &b.out, &b.linear, &b.system, &b.answer,
+		&b.features, &b.given, &b.r, &b.residuals, &b.slopes, &b.best, &b.trial, &b.step, &b.seen, &b.moving, &b.held, &b.at,
+		&b.v, &b.gradient, &b.sizes, &b.w, &b.terms, &b.out, &b.linear, &b.system, &b.answer,
 	} {
 		err = errors.Join(err, freeIn(m))
 	}
@@ -216,10 +224,10 @@ func (b *BundlePoints) Ask(q ba.Question, x float64, operands, numbers, perCamer
 	case ba.AskLinear:
 		return b.linearise(&numbers[0], perCamera)
 	case ba.AskHold:
-		return b.run(func(w *pass) {
-			w.launch("bundleHold", vectorGrid(b.observations), at(b.j), at(b.camera), uint64(b.observations), at(b.given))
-			b.normal(w)
-		})
+		if err := b.held.Set(operands); err != nil {
+			return err
+		}
+		return b.run(b.normal)
 	case ba.AskScale:
 		return b.run(func(w *pass) {
 			w.launch("bundleScale", vectorGrid(b.points), at(b.sizes), at(b.v), uint64(b.points))
@@ -322,30 +330,49 @@ func (b *BundlePoints) pointGrid() grid {
 	return grid{blocks: [3]int{max(1, min((b.points+blockThreads-1)/blockThreads, 1<<16)), 1, 1}, threads: [3]int{blockThreads, 1, 1}}
 }
 
-// normalEquations computes them from the Jacobian and the residuals.
+// pointParams and cameraParams return the parameters of kernels that go through observations.
+func (b *BundlePoints) pointParams() []uint64 {
+	return []uint64{at(b.byPoint.ptr), at(b.camera), uint64(b.points)}
+}
+func (b *BundlePoints) cameraParams() []uint64 {
+	return []uint64{at(b.byCamera.ptr), at(b.byCamera.ind), at(b.byCamera.perm), uint64(b.cameras)}
+}
+
+// setCameras computes the cameras of the linear problem from the given ones.
+func (b *BundlePoints) setCameras(w *pass) {
+	const stored = cameraLen + 3 // numbers of a camera in kernels/camera.cu
+	n, rows := uint64(b.cameras), uint64(w.room(0, 8*stored*b.cameras))
+	w.launch("setCamerasSnavelyF64", vectorGrid(b.cameras), rows, n, at(b.given), cameraLen)
+	w.launch("bundleSetCameras", vectorGrid(b.cameras), at(b.seen), rows, n)
+	zero(w, b.held)
+}
+
+// normalEquations computes them from the residuals and the cameras.
 func (b *BundlePoints) normalEquations(w *pass) {
 	if n := b.observations; b.loss != 0 {
-		w.launch("bundleSlopes", vectorGrid(n), at(b.terms), at(b.r), uint64(n), b.loss, math.Float64bits(b.scale))
-		w.launch("bundleWeigh", vectorGrid(jacobianLen*n), at(b.j), at(b.r), at(b.terms), uint64(n))
+		w.launch("bundleSlopes", vectorGrid(n), at(b.slopes), at(b.r), uint64(n), b.loss, math.Float64bits(b.scale))
 	}
-	w.launch("bundleLinearise", vectorGrid(b.points), at(b.j), at(b.r), at(b.v), at(b.gradient), at(b.byPoint.ptr), uint64(b.points), at(b.fixed))
+	w.launch("bundleLinearise", b.pointGrid(), append(append([]uint64{at(b.v), at(b.gradient), at(b.at), at(b.seen), at(b.best), at(b.slopes), at(b.r)}, b.pointParams()...), at(b.fixed))...)
 	zero(w, b.linear)
 	b.normal(w)
 }
 
 // normal computes the blocks of JᵀJ and the gradient by cameras.
 func (b *BundlePoints) normal(w *pass) {
-	w.launch("bundleCameras", b.cameraGrid(), at(b.linear), at(b.linear[blockLen*b.cameras:]), at(b.j), at(b.r), at(b.byCamera.ptr), at(b.byCamera.ind), uint64(b.cameras))
+	w.launch("bundleCameras", b.cameraGrid(), append([]uint64{at(b.linear), at(b.linear[blockLen*b.cameras:]), at(b.seen), at(b.held), at(b.at), at(b.slopes), at(b.r)}, b.cameraParams()...)...)
 }
 
-// linearise computes the Jacobian at the best points.
+// linearise computes the linear problem at the best points.
 func (b *BundlePoints) linearise(square *float64, perCamera []float64) error {
 	k, err := b.kernel(b.r, b.best)
 	if err == nil {
-		err = k.Jacobian(General[float64]{Rows: 2 * b.observations, Cols: jacobianLen / 2, Data: b.j, Stride: jacobianLen / 2})
+		err = k.Forward()
 	}
 	if err == nil {
-		err = b.run(b.normalEquations)
+		err = b.run(func(w *pass) {
+			b.setCameras(w)
+			b.normalEquations(w)
+		})
 	}
 	if err == nil {
 		err = b.total(square, func(out *float64) error {
@@ -364,9 +391,9 @@ func (b *BundlePoints) eliminate(radius float64, failed *float64, perCamera []fl
 	right, diagonal := b.system[:cameraLen*b.cameras], b.system[cameraLen*b.cameras:]
 	gradient := b.linear[blockLen*b.cameras:]
 	err := b.run(func(w *pass) {
-		w.launch("bundleEliminate", vectorGrid(b.points), at(b.l), at(b.w), at(b.z), at(b.terms), at(b.v), at(b.gradient), at(b.sizes), uint64(b.points), at(b.fixed), math.Float64bits(radius))
-		w.launch("bundleProduct", b.cameraGrid(), at(right), at(b.j), 0, at(b.z), at(gradient), at(b.byCamera.ptr), at(b.byCamera.ind), at(b.point), uint64(b.cameras))
-		w.launch("bundleDiagonal", b.cameraGrid(), at(diagonal), at(b.linear), at(b.j), at(b.l), at(b.byCamera.ptr), at(b.byCamera.ind), at(b.point), uint64(b.cameras))
+		w.launch("bundleEliminate", vectorGrid(b.points), at(b.at), at(b.w), at(b.terms), at(b.v), at(b.gradient), at(b.sizes), uint64(b.points), at(b.fixed), math.Float64bits(radius))
+		b.multiply(w, right, 0, at(gradient))
+		w.launch("bundleDiagonal", b.cameraGrid(), append([]uint64{at(diagonal), at(b.linear), at(b.seen), at(b.held), at(b.at), at(b.slopes)}, b.cameraParams()...)...)
 	})
 	if err == nil {
 		err = b.sum(b.points, failed)
@@ -377,16 +404,28 @@ func (b *BundlePoints) eliminate(radius float64, failed *float64, perCamera []fl
 	return b.system.Get(perCamera)
 }
 
+// multiply computes Fᵀ(F·x - E·z) - g for x of the cameras and z of the points.
+func (b *BundlePoints) multiply(w *pass, to Memory[float64], x, g uint64) {
+	w.launch("bundleProduct", b.cameraGrid(), append([]uint64{at(to), at(b.seen), at(b.held), at(b.at), at(b.slopes), x, g}, b.cameraParams()...)...)
+}
+
+// move lets the cameras move by what is given.
+func (b *BundlePoints) move(w *pass) {
+	w.launch("bundleMove", vectorGrid(b.cameras), at(b.moving), at(b.seen), at(b.held), at(b.given), uint64(b.cameras))
+}
+
 // product computes the product of the reduced camera system and what is given.
 func (b *BundlePoints) product(w *pass) {
-	w.launch("bundleSolvePoints", b.pointGrid(), at(b.z), at(b.j), at(b.l), at(b.given), at(b.byPoint.ptr), at(b.camera), uint64(b.points))
-	w.launch("bundleProduct", b.cameraGrid(), at(b.answer), at(b.j), at(b.given), at(b.z), 0, at(b.byCamera.ptr), at(b.byCamera.ind), at(b.point), uint64(b.cameras))
+	b.move(w)
+	w.launch("bundleSolvePoints", b.pointGrid(), append([]uint64{at(b.at), at(b.moving), at(b.slopes)}, b.pointParams()...)...)
+	b.multiply(w, b.answer, at(b.given), 0)
 }
 
 // stepPoints computes the points of the trial for the step of the cameras that is given.
 func (b *BundlePoints) stepPoints(promised, square *float64) error {
 	err := b.run(func(w *pass) {
-		w.launch("bundleStep", b.pointGrid(), at(b.step), at(b.trial), at(b.terms), at(b.best), at(b.j), at(b.r), at(b.l), at(b.w), at(b.given), at(b.byPoint.ptr), at(b.camera), uint64(b.points))
+		b.move(w)
+		w.launch("bundleStep", b.pointGrid(), append([]uint64{at(b.step), at(b.trial), at(b.terms), at(b.moving), at(b.at), at(b.slopes), at(b.r), at(b.w)}, b.pointParams()...)...)
 	})
 	if err == nil {
 		err = b.sum(b.points, promised)

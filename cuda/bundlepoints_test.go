@@ -173,23 +173,37 @@ func TestBundlePointsMemory(t *testing.T) {
 	}
 }
 
-// TestBundleTraffic counts sectors of memory. A thread loads its observation two numbers at a time,
-// each in a sector of its own, and neighbours weigh neighbouring derivatives.
+// TestBundleTraffic counts sectors of memory. Nothing has the size of the Jacobian: of an observation, sums over cameras load
+// its indices, its residuals and what they need of its point. Whole sectors of the reduced system are stored.
 func TestBundleTraffic(t *testing.T) {
 	d := interpret(t, 1<<22)
 	p := chain()
-	n := p.NumObservations()
+	n, cameras := p.NumObservations(), p.NumCameras()
 	b := must(NewBundlePoints(open(t, d), p, &ba.Options{Loss: ba.Huber(1)}))(t)
 	d.machine.Traffic = map[string]ptx.Traffic{}
-	if err := errors.Join(b.Set(p.Points), b.Ask(ba.AskLinear, 0, p.Cameras, make([]float64, 1), make([]float64, 97*p.NumCameras()))); err != nil {
+	number, answer := make([]float64, 1), make([]float64, 97*cameras)
+	err := errors.Join(b.Set(p.Points), b.Ask(ba.AskLinear, 0, p.Cameras, number, answer), b.Ask(ba.AskScale, 0, nil, nil, nil),
+		b.Ask(ba.AskEliminate, 1, nil, number, answer[:90*cameras]), b.Ask(ba.AskProduct, 0, make([]float64, 9*cameras), nil, answer[:9*cameras]))
+	if err == nil {
+		b.reduced, err = b.newReduced()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Reduced(make([]float64, len(b.reduced.blocks))); err != nil {
 		t.Fatal(err)
 	}
 	const sector = 32
-	if got := d.machine.Traffic["bundleCameras"].LoadedSectors; got == 0 || got > (12+2+1)*sector*n {
-		t.Errorf("bundleCameras loads %d bytes for each observation, want 12 sectors of derivatives, 2 of residuals and not one more", got/n)
+	// A load of two numbers counts as a sector, also where the first cache has it. A thread loads a slope, too, and two indices.
+	for kernel, c := range map[string]struct{ launches, sectors int }{"bundleCameras": {1, 2 + 1 + 1}, "bundleProduct": {2, 3 + 1}, "bundleDiagonal": {1, 6 + 1}} {
+		got, perCamera := d.machine.Traffic[kernel].LoadedSectors/c.launches, 50*sector*cameras
+		if got == 0 || got > (c.sectors*sector+2*4)*n+perCamera {
+			t.Errorf("%s loads %d bytes for each observation, want %d sectors and two indices", kernel, (got-perCamera)/n, c.sectors)
+		}
 	}
-	got, bytes := d.machine.Traffic["bundleWeigh"], 8*(24+2)*n
-	if got.Stored != bytes || got.StoredSectors > bytes+bytes/16 {
-		t.Errorf("bundleWeigh stores %d bytes in sectors of %d bytes, want %d in about as many", got.Stored, got.StoredSectors, bytes)
+	blocks := len(b.reduced.blocks) / blockLen
+	short, long := d.machine.Traffic["bundleReduceShort"], d.machine.Traffic["bundleReduceLong"]
+	if want := 8 * blockLen * blocks; short.StoredSectors+long.StoredSectors != want || len(b.reduced.long) != 3 {
+		t.Errorf("the system of %d blocks, of which %d are long, stores sectors of %d bytes, want %d and 3 long ones", blocks, len(b.reduced.long), short.StoredSectors+long.StoredSectors, want)
 	}
 }

@@ -702,7 +702,7 @@ class BundlePoints:
     """Sums over the observations of cameras and points. F and E are the derivatives of an observation."""
 
     def __init__(self, observations=0, cameras=0, points=0, blocks=0, pairs=0):
-        n = self.total = observations or max(2, pairs // 3)
+        n = self.total = observations or max(2, pairs // 2)
         cameras, points = cameras or n // 3000 + 1, points or (n + 4) // 5
         self.F, self.E, self.r = torch.rand(n, 2, 9), torch.rand(n, 2, 3), torch.rand(n, 2)
         self.camera, self.point = torch.randint(cameras, (n,)), torch.arange(n) // 5 % points

@@ -17,12 +17,12 @@ type block struct {
 // those of their launches.
 var blocks = []block{
 	{entries: "(project|jacobian|cotangents|tangents|second)(OfCameras)?(Snavely|Weighted).*", threads: 128},
-	{entries: "bundle(Cameras|Product|Diagonal|SolvePoints|Step|ReduceLong)", threads: 128},
+	{entries: "bundle(Linearise|Cameras|Product|Diagonal|SolvePoints|Step|ReduceLong)", threads: 128},
 	{entries: "tensor(Score|Moments).*", threads: 128},
-	{entries: "bundleReduceShort|mixture(Tangent)?MomentsQ43", threads: 32},
+	{entries: "mixture(Tangent)?MomentsQ43", threads: 32},
 	{entries: "graph(Means|Forces|Second).*", threads: 128},
 	{entries: "(smallQR|reflectSmall)(16|32).*", threads: 32},
-	{entries: "(smallQR|reflectSmall)64.*|small(Gradient|Tangent).*|(solveTriangles|solveSystems|systemRatios|factorSmall|factorStack|pivotsStack).*", threads: 64},
+	{entries: "bundleReduceShort|(smallQR|reflectSmall)64.*|small(Gradient|Tangent).*|(solveTriangles|solveSystems|systemRatios|factorSmall|factorStack|pivotsStack).*", threads: 64},
 	{entries: "rotateAlone.*|fillNormal.*", threads: 512},
 	{entries: "rotateCotangent.*", threads: 384},
 	{entries: "addTensorProduct.*|setGrams.*|rotateBlock.*", threads: 128},
@@ -52,6 +52,7 @@ var spilling = []exception{
 	{"fft(Pass|Factors|Reals|ToReals).*", "one or two numbers, so that three blocks are resident"},
 	{"attend(Back|Tangent)(Hopper)?F64", "up to 9 words, on 12.0, which has few units for double: a warp has rows of 16 and what it adds up for them in registers"},
 	{"graphForces3F64", "six words, on 12.0: a thread has a vertex, its forces and three sums in the registers that 20 warps have"},
+	{"bundleReduce(Short|Long)", "eight or nine words, and 30 on 7.5 and 8.0: a thread has 63 of the 81 sums of a block in registers"},
 	{"reflectColumnsF32", "five words, once for 16 columns: a thread has 4 rows of them in registers"},
 	{"softmaxHeldLongRowsQ43", "one number, on 12.0: a thread has 8 columns of two matrices in 64 registers"},
 }
@@ -59,7 +60,7 @@ var spilling = []exception{
 // These have less than leastPercent of the warps that may be resident.
 var idle = []exception{
 	{"add(Moments|Tensor|Wide).*|multiplyRows.*|setGrams.*|mixture(Tangent)?(Moments|Score).*|score.*|tensor(Score|Moments).*", "a thread makes a tile in registers, and has enough independent products"},
-	{"bundle(Cameras|Diagonal|Product|SolvePoints|Step|Reduce.*)", "a thread has the sums of a camera in registers, or those of nine elements of a block"},
+	{"bundle(Linearise|Cameras|Diagonal|Product|SolvePoints|Step|Reduce.*)", "a thread has the sums of a camera or of a block in registers, or what an observation sees"},
 	{"weighRatedF64", "a thread has four numbers with tangents on their way"},
 	{"graph(Forces|Means|Second).*", "a thread has the coordinates of a vertex in registers"},
 	{"(jacobian|cotangents|tangents|second)(OfCameras)?(Snavely|Weighted).*", "a thread has the Jacobian of an observation in registers"},
