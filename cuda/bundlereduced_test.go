@@ -60,10 +60,11 @@ func TestBundleReduced(t *testing.T) {
 	for name, c := range map[string]struct {
 		p      *ba.Problem
 		blocks int
-	}{"ring": {ring(t), 10}, "chain": {chain(), 7}, "none": {new(ba.Problem), 0}} {
+		loss   ba.Loss
+	}{"ring": {ring(t), 10, nil}, "chain": {chain(), 7, nil}, "huber": {chain(), 7, ba.Huber(0.5)}, "none": {new(ba.Problem), 0, nil}} {
 		t.Run(name, func(t *testing.T) {
 			n := c.p.NumCameras()
-			b := must(NewBundlePoints(dev, c.p, &ba.Options{FixedPoints: []int{}}))(t)
+			b := must(NewBundlePoints(dev, c.p, &ba.Options{FixedPoints: []int{}, Loss: c.loss}))(t)
 			number, answer, held := make([]float64, 1), make([]float64, 97*n), make([]float64, n)
 			for a := range min(n, 1) {
 				held[a] = 1
