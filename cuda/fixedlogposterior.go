@@ -102,6 +102,7 @@ type fixedMixture struct {
 	tangent, second         bool // what the pass computes
 	gradient, ofPoints      bool
 	moments, dmoments       Memory[accumulator]
+	still                   Memory[accumulator] // Q·μ̇, if points have no tangents
 	components              Memory[component]
 	report                  Memory[report]
 	sums                    Memory[part]
@@ -123,8 +124,9 @@ type (
 
 const (
 	mixtureRoom = 1 << 25 // how many numbers the rows of a batch may be
-	mixtureTile = 4
-	mixtureRun  = 1024 // points of a part, if there are enough
+	mixtureRun  = 1024    // points of a part, if there are enough
+
+	bytesRows, bytesCols = 16, 8 // of a tile of kernels/bytes.h
 )
 
 // run makes the pass.
@@ -201,17 +203,22 @@ func (m *fixedMixture) reserve(a *arena) {
 	if m.second {
 		m.dmoments = take[accumulator](a, m.parts*m.comps*size*size)
 	}
+	if m.tangent && m.t.X.Data == nil {
+		m.still = take[accumulator](a, m.comps*m.d)
+	}
 	m.report = take[report](a, 1)
 	m.q, m.mean = take[fixed.Q43](a, squares), take[fixed.Q43](a, m.comps*size)
-	m.x, m.rows = take[fixed.Q43](a, size*batch), take[fixed.Q43](a, rows)
+	m.rows = take[fixed.Q43](a, rows)
 	if m.tangent {
 		m.dq, m.dmean = take[fixed.Q43](a, squares), take[fixed.Q43](a, m.comps*size)
-		m.dx, m.drows = take[fixed.Q43](a, size*batch), take[fixed.Q43](a, rows)
+		m.drows = take[fixed.Q43](a, rows)
 	}
 	if m.gradient {
+		m.x = take[fixed.Q43](a, size*batch)
 		m.rounded = take[fixed.Q43](a, m.comps*size*size)
 	}
 	if m.second {
+		m.dx = take[fixed.Q43](a, size*batch)
 		m.roundedTangent = take[fixed.Q43](a, m.comps*size*size)
 	}
 }
@@ -237,7 +244,7 @@ func (m *fixedMixture) prepare() {
 	dalpha, dinc := t.Alpha.params()
 	m.start("Weights", oneBlock(vectorGrid(m.comps)), at(m.components), alpha, inc, dalpha, dinc, comps)
 	threads := vectorGrid(m.d * m.d).threads
-	m.start("Unpack", grid{[3]int{m.comps, 1, 1}, threads}, at(m.components), at(m.q), at(m.dq), at(m.mean), at(m.dmean),
+	m.start("Unpack", grid{[3]int{m.comps, 1, 1}, threads}, at(m.components), at(m.q), at(m.dq), at(m.mean), at(m.dmean), at(m.still),
 		at(k.Factors.Data), uint64(k.Factors.Stride), at(t.Factors.Data), uint64(t.Factors.Stride),
 		at(k.Means.Data), uint64(k.Means.Stride), at(t.Means.Data), uint64(t.Means.Stride), d)
 }
@@ -245,26 +252,40 @@ func (m *fixedMixture) prepare() {
 // score computes the responsibilities of a batch, what its points add up to, and tangents.
 func (m *fixedMixture) score(batch int) {
 	from, n := m.points(batch)
-	coordinates := func(to Memory[fixed.Q43], unit fixed.Q43, x General[fixed.Q43]) {
-		if x.Data != nil {
-			x.Data = x.Data[from*x.Stride:]
+	if n > 0 {
+		x, dx := m.rowsOf(m.k.X, from), m.rowsOf(m.t.X, from)
+		on := warpsGrid(m.comps * ((n + bytesCols - 1) / bytesCols))
+		shape := []uint64{uint64(n), uint64(m.d), uint64(m.comps)}
+		if m.tangent {
+			m.multiply("TangentScore", on, append([]uint64{at(m.rows), at(m.drows), at(m.components), at(m.q), at(m.dq),
+				at(x.Data), uint64(x.Stride), at(dx.Data), uint64(dx.Stride), at(m.mean), at(m.dmean), at(m.still)}, shape...)...)
+		} else {
+			m.multiply("Score", on, append([]uint64{at(m.rows), at(m.components), at(m.q), at(x.Data), uint64(x.Stride), at(m.mean)}, shape...)...)
 		}
-		m.start("Coordinates", vectorGrid((1+m.d)*n), at(to), uint64(unit), at(x.Data), uint64(x.Stride), uint64(n), uint64(m.d))
-	}
-	coordinates(m.x, fixed.One, m.k.X)
-	if m.tangent {
-		coordinates(m.dx, 0, m.t.X)
-	}
-	on, shape := vectorGrid(m.comps*n), []uint64{uint64(n), uint64(m.d), uint64(m.comps)}
-	if m.tangent {
-		m.start("TangentScore", on, append([]uint64{at(m.rows), at(m.drows), at(m.components), at(m.q), at(m.dq), at(m.x), at(m.dx), at(m.mean), at(m.dmean)}, shape...)...)
-	} else {
-		m.start("Score", on, append([]uint64{at(m.rows), at(m.components), at(m.q), at(m.x), at(m.mean)}, shape...)...)
 	}
 	// A last batch with fewer blocks leaves parts of nothing.
 	over := vectorGrid(m.batch)
 	m.start("Weigh", over, at(m.sums[batch*m.blocks():]), at(m.rows), at(m.drows), pointer(m.g.Out), pointer(m.gt.Out),
 		uint64(from), uint64(n), uint64(m.d), uint64(m.comps))
+}
+
+// warpsGrid returns the grid of a number of warps, four in a block.
+func warpsGrid(n int) grid { return grid{[3]int{(n + 3) / 4, 1, 1}, [3]int{4 * warp, 1, 1}} }
+
+// multiply starts a kernel that multiplies matrices, as fits the device.
+func (m *fixedMixture) multiply(kernel string, g grid, params ...uint64) {
+	if m.err == nil && m.dev.Properties().Capability >= 80 {
+		kernel += "Ampere"
+	}
+	m.start(kernel, g, params...)
+}
+
+// rowsOf returns the rows of a matrix of points from one on.
+func (m *fixedMixture) rowsOf(x General[fixed.Q43], from int) General[fixed.Q43] {
+	if x.Data != nil {
+		x.Data = x.Data[from*x.Stride:]
+	}
+	return x
 }
 
 // scale makes w and z of a batch.
@@ -279,13 +300,20 @@ func (m *fixedMixture) scale(batch int) {
 
 // addMoments adds a batch to the moments.
 func (m *fixedMixture) addMoments(batch int) {
-	_, n := m.points(batch)
-	side := (1 + m.d + mixtureTile - 1) / mixtureTile
-	on := grid{[3]int{m.comps * side * (side + 1) / 2, m.parts, 1}, [3]int{warp, 1, 1}}
+	from, n := m.points(batch)
+	coordinates := func(to Memory[fixed.Q43], unit fixed.Q43, x General[fixed.Q43]) {
+		x = m.rowsOf(x, from)
+		m.start("Coordinates", vectorGrid((1+m.d)*n), at(to), uint64(unit), at(x.Data), uint64(x.Stride), uint64(n), uint64(m.d))
+	}
+	side := m.d/bytesRows + 1 // of 1+D rows
+	on := warpsGrid(m.comps * side * (side + 1))
+	on.blocks[1] = m.parts
 	begins, shape := bit(batch == 0), []uint64{uint64(n), uint64(m.d), uint64(m.comps)}
-	m.start("Moments", on, append([]uint64{at(m.moments), begins, at(m.rows), at(m.x), at(m.mean)}, shape...)...)
+	coordinates(m.x, fixed.One, m.k.X)
+	m.multiply("Moments", on, append([]uint64{at(m.moments), begins, at(m.rows), at(m.x), at(m.mean)}, shape...)...)
 	if m.second {
-		m.start("TangentMoments", on, append([]uint64{at(m.dmoments), begins, at(m.drows), at(m.x), at(m.mean), at(m.rows), at(m.dx), at(m.dmean)}, shape...)...)
+		coordinates(m.dx, 0, m.t.X)
+		m.multiply("TangentMoments", on, append([]uint64{at(m.dmoments), begins, at(m.drows), at(m.x), at(m.mean), at(m.rows), at(m.dx), at(m.dmean)}, shape...)...)
 	}
 }
 

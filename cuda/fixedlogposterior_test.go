@@ -57,26 +57,29 @@ func TestFixedLogPosterior(t *testing.T) {
 
 // TestFixedLogPosteriorBits compares all passes with those of the CPU, bit for bit.
 func TestFixedLogPosteriorBits(t *testing.T) {
-	testDevice = interpreter(t, 1<<26)
 	adbench := gmm.Prior{Gamma: 0.7, M: 2, Sign: gmm.ADBench}
 	for _, c := range []struct {
 		n, d, comps, batch int
 		prior              gmm.Prior
 	}{
 		{7, 1, 1, 1 << 17, gmm.Prior{}},                 // one component has the weight 1
-		{40, 3, 2, 1 << 17, adbench},                    // one tile of moments, more than a warp of points
+		{40, 3, 2, 1 << 17, adbench},                    // one tile of moments, more points than it has terms
 		{9, 9, 2, 4, gmm.Prior{Gamma: 1.5}},             // tiles at and below the diagonal, several batches, the last one short
 		{300, 2, 2, 1 << 17, gmm.Prior{Gamma: 1, M: 3}}, // several blocks, and parts of the points
 		{0, 2, 3, 1 << 17, adbench},
+		{9, 37, 2, 1 << 17, adbench}, // several tiles of Q and of its rows, the last ones short
 		{3, 0, 2, 1 << 17, adbench},
 		{0, 2, 0, 1 << 17, adbench},
 	} {
-		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			smallBatches(t, c.batch)
-			same(t, func(rnd *rand.Rand) hostFixedPosterior {
-				return randomFixedPosterior(rnd, c.n, c.d, c.comps, c.prior)
-			}, func(k hostFixedPosterior) gmm.FixedLogPosterior { return gmm.FixedLogPosterior(k) })
-		})
+		for _, capability := range []int{75, 80} {
+			t.Run(fmt.Sprint(c, capability), func(t *testing.T) {
+				testDevice = withTensorCores(t, 1<<26, capability)
+				smallBatches(t, c.batch)
+				same(t, func(rnd *rand.Rand) hostFixedPosterior {
+					return randomFixedPosterior(rnd, c.n, c.d, c.comps, c.prior)
+				}, func(k hostFixedPosterior) gmm.FixedLogPosterior { return gmm.FixedLogPosterior(k) })
+			})
+		}
 	}
 }
 

@@ -31,6 +31,7 @@ compile() {
 	case $1 in
 	*_sm80.cu) arch=sm_80 isa=ptx70 ;;
 	*_sm90.cu) arch=sm_90 isa=ptx78 ;;
+	fixedmixture.cu) arch=sm_75 isa=ptx65 ;; # products of bytes
 	*) arch=sm_75 isa=ptx63 ;;
 	esac
 	clang++-19 -x cuda --cuda-device-only --cuda-gpu-arch=$arch -nocudainc -nocudalib -I"$tables" \

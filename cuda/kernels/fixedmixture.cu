@@ -1,31 +1,9 @@
-// The log posterior of Gaussian mixtures over Q43 and its derivatives, with the equations of
-// FixedLogPosterior in revmodels/gmm, and its bits. Sums over points, and all that is rounded
-// once there, are integers of 128 bits.
-//
-// Points come in batches, and neighbouring threads have neighbouring points. The coordinates of
-// a point have a 1 before them, and those of a mean a 0. With c = (1, x_i - μ_k), a component thus
-// has the 1+D numbers
-//
-//	(β, y) with y = Q·(x_i - μ_k), then (r, y), and then (w, z) with w = F̄·r, z = w·y,
-//
-// and its moments W, Σ z and Σ z·(x - μ)ᵀ are the lower triangle of Σ (w, z)·cᵀ. These numbers are
-// called rows. Row j of component k and point i is at (k·(1+D) + j)·n + i. The coordinates of
-// points are stored likewise. Tangents have a d before their names, and are null without them.
+// Mixtures over Q43: what does not multiply matrices. fixedmixture.h has the equations.
+#include "fixedmixture.h"
 #include "reduce.h"
 
 // times returns n·x, wrapped.
 DEVICE Q43 times(i64 n, Q43 x) { return Q43{(i64)((u64)n * (u64)x.v)}; }
-
-// subtract subtracts a product from a sum.
-DEVICE void subtract(Sum<Q43> &s, Q43 x, Q43 y) { s.v -= (i128)x.v * y.v; }
-
-// roundInRange sets q to a sum, rounded once, and reports whether that is in range.
-DEVICE bool roundInRange(Sum<Q43> s, Q43 &q) {
-	u128 t = (u128)s.v + (((u128)1 << 42) - 1 + (u64)(s.v >> 43 & 1));
-	i64 hi = (i64)(u64)(t >> 64);
-	q = Q43{(i64)(u64)(t >> 43)};
-	return !(hi < 0 && (i64)(s.v >> 64) >= 0) && hi >> 42 == q.v >> 63;
-}
 
 // differenceSat returns x - y, or the end of the range nearest to it.
 DEVICE Q43 differenceSat(Q43 x, Q43 y) {
@@ -33,16 +11,6 @@ DEVICE Q43 differenceSat(Q43 x, Q43 y) {
 	if ((d.v > x.v) == (y.v < 0)) return d;
 	return y.v > 0 ? least : largest;
 }
-
-// A Component has what a component needs besides Q and μ.
-struct Component {
-	Sum<Q43> bias;                             // twice the part of β that does not depend on the point
-	i128 logs, dlogs;                          // Σ q_j, in units
-	Sum<Q43> squares, dsquares;                // ‖Q‖², and half its tangent
-	double reach;                              // the largest sum |Q| of a row
-	Q43 weight, dweight, dbias;                // softmax(α)_k, its tangent, and that of β
-	i64 valid, exponential, entry;             // whether Σ exp(α) is in range; what is not: q_j, or an entry of Q, or -1
-};
 
 // A Top is the largest of numbers.
 struct Top {
@@ -111,8 +79,8 @@ struct Totals {
 };
 
 // unpack sets Q and μ of the component of a block, and the rest of what it needs. The tangents of
-// factors and means may be null even if there are others. D/2·log 2π is D times the constants.
-KERNEL mixtureUnpackQ43(Component *of, Q43 *q, Q43 *dq, Q43 *mean, Q43 *dmean, const Q43 *factors, i64 downFactors, const Q43 *dfactors, i64 downDfactors, const Q43 *means, i64 downMeans, const Q43 *dmeans, i64 downDmeans, i64 d) {
+// factors and means may be null even if there are others. still becomes Q·μ̇, unless it is null. D/2·log 2π is D times the constants.
+KERNEL mixtureUnpackQ43(Component *of, Q43 *q, Q43 *dq, Q43 *mean, Q43 *dmean, Sum<Q43> *still, const Q43 *factors, i64 downFactors, const Q43 *dfactors, i64 downDfactors, const Q43 *means, i64 downMeans, const Q43 *dmeans, i64 downDmeans, i64 d) {
 	constexpr i64 halfLog2Pi = 0x759fc72192f, halfLog2PiLo = 0x5694d252f24;
 	constexpr i64 entryLimit = (i64)1 << 53; // 2¹⁰
 	i64 k = blockX();
@@ -156,6 +124,10 @@ KERNEL mixtureUnpackQ43(Component *of, Q43 *q, Q43 *dq, Q43 *mean, Q43 *dmean, c
 		double sum = 0;
 		for (i64 j = 0; j <= i; j++) sum += magnitude((double)q[i * d + j].v * 0x1p-43);
 		if (t.reach < sum) t.reach = sum;
+		if (!still) continue;
+		Sum<Q43> moved = Sum<Q43>::zero();
+		for (i64 j = 0; j <= i; j++) moved.addProduct(q[i * d + j], dmean[1 + j]);
+		still[k * d + i] = moved;
 	}
 	t = blockReduce(t);
 	if (threadX() > 0) return;
@@ -178,76 +150,6 @@ KERNEL mixtureCoordinatesQ43(Q43 *to, i64 unit, const Q43 *x, i64 downX, i64 n, 
 		i64 j = e / n, i = e % n;
 		to[e] = j == 0 ? Q43{unit} : x ? x[i * downX + j - 1] : Q43{0};
 	}
-}
-
-// The β of a component that takes no part in a point is the least number. A point that is out of
-// range has a β of this, which no β in range is.
-CONSTANT Q43 invalid = largest;
-
-// score sets rows to β and y, and their tangents if there are some, of a batch of points. A thread has a
-// component and a point, and computes some y at a time.
-template <bool moves> INLINE void score(Q43 *rows, Q43 *drows, const Component *of, const Q43 *q, const Q43 *dq, const Q43 *x, const Q43 *dx, const Q43 *mean, const Q43 *dmean, i64 n, i64 d, i64 comps) {
-	constexpr i64 outOfReach = (i64)1 << 54; // 2¹¹, whose square is out of range
-	constexpr int some = 4;
-	for (i64 e = first(); e < comps * n; e += step()) {
-		i64 k = e / n, i = e % n;
-		const Q43 *m = mean + k * (1 + d), *dm = dmean + k * (1 + d);
-		Q43 *y = rows + k * (1 + d) * n + i, *dy = drows + k * (1 + d) * n + i;
-		bool valid = true, near = true;
-		i64 most = 0; // magnitude of x - μ
-		for (i64 j = 1; j <= d; j++) {
-			Q43 a = x[j * n + i], c = a - m[j];
-			if (((a.v ^ m[j].v) & (a.v ^ c.v)) < 0) valid = false; // it wrapped
-			i64 v = c.v ^ c.v >> 63;
-			if (most < v) most = v;
-		}
-		if (of[k].reach * ((double)most * 0x1p-43) >= 0x1p40) valid = false; // sums could wrap
-		Sum<Q43> twice = of[k].bias, db = Sum<Q43>::zero();
-		db.add(of[k].dbias);
-		for (i64 lo = 0; lo < d; lo += some) {
-			Sum<Q43> v[some] = {}, dv[some] = {};
-			i64 row[some]; // of Q. Rows after the last are not used, but no load waits for a branch.
-#pragma unroll
-			for (int r = 0; r < some; r++) row[r] = (k * d + (lo + r < d ? lo + r : d - 1)) * d;
-			for (i64 l = 0; l < lo + some && l < d; l++) {
-				Q43 c = x[(1 + l) * n + i] - m[1 + l], dc = moves ? dx[(1 + l) * n + i] - dm[1 + l] : Q43{0};
-#pragma unroll
-				for (int r = 0; r < some; r++) {
-					i64 at = row[r] + l; // above the diagonal Q is 0
-					v[r].addProduct(q[at], c);
-					if (!moves) continue;
-					dv[r].addProduct(dq[at], c);
-					dv[r].addProduct(q[at], dc);
-				}
-			}
-#pragma unroll
-			for (int r = 0; r < some; r++) {
-				if (lo + r >= d) continue;
-				Q43 s, ds = dv[r].value();
-				if (!roundInRange(v[r], s) || s.v <= -outOfReach || s.v >= outOfReach) {
-					near = false;
-					s = Q43{0};
-				}
-				y[(1 + lo + r) * n] = s;
-				subtract(twice, s, s);
-				if (!moves) continue;
-				dy[(1 + lo + r) * n] = ds;
-				subtract(db, s, ds);
-			}
-		}
-		Q43 b;
-		if (!roundInRange(twice, b)) near = false;
-		i64 half = b.v >> 1;
-		y[0] = !valid ? invalid : near ? Q43{half + (b.v & half & 1)} : least; // to even
-		if (moves) dy[0] = db.value();
-	}
-}
-
-KERNEL mixtureScoreQ43(Q43 *rows, const Component *of, const Q43 *q, const Q43 *x, const Q43 *mean, i64 n, i64 d, i64 comps) {
-	score<false>(rows, nullptr, of, q, nullptr, x, nullptr, mean, nullptr, n, d, comps);
-}
-KERNEL mixtureTangentScoreQ43(Q43 *rows, Q43 *drows, const Component *of, const Q43 *q, const Q43 *dq, const Q43 *x, const Q43 *dx, const Q43 *mean, const Q43 *dmean, i64 n, i64 d, i64 comps) {
-	score<true>(rows, drows, of, q, dq, x, dx, mean, dmean, n, d, comps);
 }
 
 // A Part is Σ_i L_i of some points, its tangent, and the first point that is out of range.
@@ -322,61 +224,6 @@ KERNEL mixtureScaleQ43(Q43 *rows, Q43 *drows, const Q43 *cot, i64 n, i64 d, i64 
 			y = product(w, y);
 		}
 	}
-}
-
-// addMoments adds to the lower triangles of Σ_i a_i·cᵀ + b_i·ċᵀ, for the component, the tile of 4
-// by 4 elements and the part of the points of a block. The first batch sets them. a and b have
-// rows, c = x - mean, ċ likewise; without `both` there is no b. A block is a warp, as the sums over its
-// threads take as long as some points of each.
-template <bool both> INLINE void addMoments(Sum<Q43> *sums, i64 begins, const Q43 *a, const Q43 *x, const Q43 *mean, const Q43 *b, const Q43 *dx, const Q43 *dmean, i64 n, i64 d, i64 comps) {
-	constexpr int tile = 4;
-	i64 size = 1 + d, tiles = blocks() / comps, k = blockX() / tiles, column = blockX() % tiles, row = 0;
-	while (column > row) column -= ++row; // of the tile
-	row *= tile;
-	column *= tile;
-	i64 part = blockY(), end = n * (part + 1) / blocksY();
-	a += (k * size + row) * n;
-	mean += k * size + column;
-	if (both) {
-		b += (k * size + row) * n;
-		dmean += k * size + column;
-	}
-	Sum<Q43> s[tile][tile] = {};
-	for (i64 i = n * part / blocksY() + threadX(); i < end; i += threads()) {
-		Q43 u[tile], du[tile], c[tile], dc[tile];
-#pragma unroll
-		for (int r = 0; r < tile; r++) {
-			bool down = row + r < size, across = column + r < size;
-			u[r] = down ? a[r * n + i] : Q43{0};
-			c[r] = across ? x[(column + r) * n + i] - mean[r] : Q43{0};
-			if (!both) continue;
-			du[r] = down ? b[r * n + i] : Q43{0};
-			dc[r] = across ? dx[(column + r) * n + i] - dmean[r] : Q43{0};
-		}
-#pragma unroll
-		for (int e = 0; e < tile * tile; e++) {
-			s[e / tile][e % tile].addProduct(u[e / tile], c[e % tile]);
-			if (both) s[e / tile][e % tile].addProduct(du[e / tile], dc[e % tile]);
-		}
-	}
-	Sum<Q43> *to = sums + (part * comps + k) * size * size;
-#pragma unroll
-	for (int e = 0; e < tile * tile; e++) {
-		i64 u = row + e / tile, v = column + e % tile;
-		if (u >= size || v > u) continue;
-		Sum<Q43> all = warpSum(s[e / tile][e % tile]);
-		if (threadX() == 0) {
-			if (!begins) all.add(to[u * size + v]);
-			to[u * size + v] = all;
-		}
-	}
-}
-
-KERNEL mixtureMomentsQ43(Sum<Q43> *sums, i64 begins, const Q43 *a, const Q43 *x, const Q43 *mean, i64 n, i64 d, i64 comps) {
-	addMoments<false>(sums, begins, a, x, mean, nullptr, nullptr, nullptr, n, d, comps);
-}
-KERNEL mixtureTangentMomentsQ43(Sum<Q43> *sums, i64 begins, const Q43 *a, const Q43 *x, const Q43 *mean, const Q43 *b, const Q43 *dx, const Q43 *dmean, i64 n, i64 d, i64 comps) {
-	addMoments<true>(sums, begins, a, x, mean, b, dx, dmean, n, d, comps);
 }
 
 // round adds up the moments of the parts, and rounds the sums.

@@ -357,6 +357,18 @@ func threeOperands(name, typ string, size int) func(a, b, c uint64) uint64 {
 		return func(a, b, c uint64) uint64 { return b64(math.FMA(f64(a), f64(b), f64(c))) }
 	case name == "fma.rn" && typ == "f32":
 		return func(a, b, c uint64) uint64 { return b32(fma32(f32(a), f32(b), f32(c))) }
+	case name == "prmt": // half a byte of c chooses a byte of a and b
+		return func(a, b, c uint64) (d uint64) {
+			for i := range 4 {
+				which := c >> (4 * i) & 15
+				v := truncate((b<<32|a)>>(which%8*8), 1)
+				if which > 7 {
+					v = truncate(uint64(extend(v, 1)>>7), 1) // its sign
+				}
+				d |= v << (8 * i)
+			}
+			return d
+		}
 	case name == "mad.lo":
 		return func(a, b, c uint64) uint64 { return truncate(a*b+c, size) }
 	case name == "mad.wide" && typ[0] == 's':
@@ -818,17 +830,22 @@ func (p *parser) reduce(in *instruction, words, args []string) (err error) {
 // multiply reads mma.sync of double: D = A·B + C, where A has rows×terms elements and B terms×8. Lane i
 // has the elements a[i/4 + 8·(h%(rows/8))][i%4 + 4·(h/(rows/8))], b[i%4 + 4·h][i/4] and
 // c[i/4 + 8·(h/2)][2·(i%4) + h%2]. The hardware's order of summation is not specified. Here it is that of
-// the columns of A, each a fused multiply-add.
+// the columns of A, each a fused multiply-add. It also reads mma.sync of bytes, of which an element of A or B has
+// four, and their product is the sum of four products.
 func (p *parser) multiply(in *instruction, words, args []string) error {
-	var rows, terms int
-	switch strings.Join(words, ".") {
-	case "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64":
-		rows, terms = 8, 4
-	case "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64":
-		rows, terms = 16, 8
-	default:
-		return fmt.Errorf("only mma.sync of 8×8×4 and 16×8×8 elements of f64 are known")
+	known := map[string][2]int{"m8n8k4": {8, 4}, "m16n8k8": {16, 8}}
+	typ, add := "f64", threeOperands("fma.rn", "f64", 8)
+	name := strings.Join(words, ".")
+	if len(words) == 10 && words[6] == "s32" {
+		known = map[string][2]int{"m8n8k16": {8, 4}, "m16n8k32": {16, 8}}
+		typ, add = "b32", fourProducts(words[7] == "s8", words[8] == "s8")
+		name = strings.NewReplacer("s8", "u8").Replace(name)
 	}
+	shape, ok := known[words[min(3, len(words)-1)]]
+	if !ok || name != "mma.sync.aligned."+words[3]+".row.col.f64.f64.f64.f64" && name != "mma.sync.aligned."+words[3]+".row.col.s32.u8.u8.s32" {
+		return fmt.Errorf("only mma.sync of 8×8×4 and 16×8×8 elements of f64, and of 8×8×16 and 16×8×32 bytes, are known")
+	}
+	rows, terms := shape[0], shape[1]
 	if len(args) != 4 {
 		return fmt.Errorf("want 4 operands, found %q", args)
 	}
@@ -843,7 +860,7 @@ func (p *parser) multiply(in *instruction, words, args []string) error {
 			if i == 0 {
 				lists[i][j], err = p.target(name)
 			} else {
-				lists[i][j], err = p.source(name, "f64")
+				lists[i][j], err = p.source(name, typ)
 			}
 			if err != nil {
 				return err
@@ -856,26 +873,43 @@ func (p *parser) multiply(in *instruction, words, args []string) error {
 		if len(lanes) < warp {
 			return false
 		}
-		var as [16][8]float64
-		var bs [8][8]float64
+		var as [16][8]uint64
+		var bs [8][8]uint64
 		for i := range lanes {
 			for h, r := range a {
-				as[i/4+8*(h%(rows/8))][i%4+4*(h/(rows/8))] = f64(lanes[i].regs[r])
+				as[i/4+8*(h%(rows/8))][i%4+4*(h/(rows/8))] = lanes[i].regs[r]
 			}
 			for h, r := range b {
-				bs[i%4+4*h][i/4] = f64(lanes[i].regs[r])
+				bs[i%4+4*h][i/4] = lanes[i].regs[r]
 			}
 		}
 		for i := range lanes {
 			for h := range c {
-				s := f64(lanes[i].regs[c[h]])
+				s := lanes[i].regs[c[h]]
 				for k := range terms {
-					s = math.FMA(as[i/4+8*(h/2)][k], bs[k][i%4*2+h%2], s)
+					s = add(as[i/4+8*(h/2)][k], bs[k][i%4*2+h%2], s)
 				}
-				lanes[i].regs[d[h]] = b64(s)
+				lanes[i].regs[d[h]] = s
 			}
 		}
 		return true
 	}
 	return nil
+}
+
+// fourProducts returns a function that adds the products of the four bytes of a and b to c. Those of a or b may have signs.
+func fourProducts(signA, signB bool) func(a, b, c uint64) uint64 {
+	value := func(v uint64, sign bool) int64 {
+		if sign {
+			return extend(v, 1)
+		}
+		return int64(truncate(v, 1))
+	}
+	return func(a, b, c uint64) uint64 {
+		for range 4 {
+			c += uint64(value(a, signA) * value(b, signB))
+			a, b = a>>8, b>>8
+		}
+		return truncate(c, 4)
+	}
 }

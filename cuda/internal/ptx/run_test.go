@@ -26,7 +26,7 @@ func kernelText(body string) string {
 )
 {
 	.reg .pred 	%p<9>;
-	.reg .b32 	%r<9>;
+	.reg .b32 	%r<16>;
 	.reg .f32 	%f<9>;
 	.reg .b64 	%rd<12>;
 	.reg .f64 	%fd<12>;
@@ -440,6 +440,87 @@ func TestMultiplyLarge(t *testing.T) {
 		if got, want := f64(v), d[0]-d[1]+d[2]*2*own+d[3]*3*own; got != want {
 			t.Errorf("lane %d has %v, want %v", i, got, want)
 		}
+	}
+}
+
+// TestMultiplyBytes multiplies tiles of 16×32 and 32×8 bytes, and of 8×16 and 16×8, with and without signs.
+func TestMultiplyBytes(t *testing.T) {
+	const n = 32
+	a, b := make([]uint64, n), make([]uint64, n)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range a {
+		a[i], b[i] = rnd.Uint64(), rnd.Uint64()
+	}
+	value := func(v uint64, p int, sign string) int32 {
+		if sign == "s8" {
+			return int32(int8(v >> (8 * p)))
+		}
+		return int32(uint8(v >> (8 * p)))
+	}
+	for _, sign := range [][2]string{{"u8", "u8"}, {"u8", "s8"}, {"s8", "u8"}, {"s8", "s8"}} {
+		types := strings.Join(sign[:], ".")
+		// The low half of a number is in rows 0 to 7 of A, or in the first 16 rows of B. Of the large tile, the second half of the
+		// columns of A is exchanged with the first.
+		out, err := run(t, own+`
+	ld.global.v2.u32 	{%r1, %r2}, [%rd1];
+	ld.global.v2.u32 	{%r3, %r4}, [%rd2];
+	mov.u32 	%r5, 7;
+	mma.sync.aligned.m16n8k32.row.col.s32.`+types+`.s32 {%r6, %r7, %r8, %r9}, {%r1, %r2, %r2, %r1}, {%r3, %r4}, {%r5, %r5, %r5, %r5};
+	mma.sync.aligned.m8n8k16.row.col.s32.`+types+`.s32 {%r10, %r11}, {%r1}, {%r4}, {%r5, %r5};
+	mul.lo.s32 	%r7, %r7, 3;
+	mul.lo.s32 	%r8, %r8, 5;
+	mul.lo.s32 	%r9, %r9, 7;
+	mul.lo.s32 	%r10, %r10, 11;
+	mul.lo.s32 	%r11, %r11, 13;
+	add.s32 	%r6, %r6, %r7;
+	add.s32 	%r6, %r6, %r8;
+	add.s32 	%r6, %r6, %r9;
+	add.s32 	%r6, %r6, %r10;
+	add.s32 	%r6, %r6, %r11;
+	cvt.u64.u32 	%rd4, %r6;
+	st.global.u64 	[%rd3], %rd4;`, n, 1, a, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range out {
+			row, column := i/4, i%4*2
+			var want int32
+			for e, factor := range []int32{1, 3, 5, 7, 11, 13} {
+				s := int32(7)
+				for k := range 32 {
+					lane, p := k%16/4, k%4
+					switch {
+					case e < 4: // upper rows have the low half of the first columns, lower rows that of the others
+						half := 32 * (e/2 ^ k/16)
+						s += value(a[row*4+lane]>>half, p, sign[0]) * value(b[(column+e%2)*4+lane]>>(k/16*32), p, sign[1])
+					case k < 16:
+						s += value(a[row*4+lane], p, sign[0]) * value(b[(column+e%2)*4+lane]>>32, p, sign[1])
+					}
+				}
+				want += factor * s
+			}
+			if uint32(v) != uint32(want) {
+				t.Errorf("%s: lane %d has %d, want %d", types, i, int32(v), want)
+			}
+		}
+	}
+	if _, err := run(t, own+"\tmma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%r1, %r1, %r1, %r1}, {%r1, %r1}, {%r1}, {%r1, %r1, %r1, %r1};", n, 1, a, b); err == nil {
+		t.Error("a shape that is not known multiplies")
+	}
+}
+
+// TestPermute chooses bytes of two numbers, or their signs.
+func TestPermute(t *testing.T) {
+	out, err := run(t, own+`
+	ld.global.v2.u32 	{%r1, %r2}, [%rd1];
+	prmt.b32 	%r3, %r1, %r2, 0x9D42;
+	cvt.u64.u32 	%rd4, %r3;
+	st.global.u64 	[%rd3], %rd4;`, 1, 1, []uint64{0x8899aa7700112233}, []uint64{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := uint64(0x00ff7711); out[0] != want {
+		t.Errorf("%#x, want %#x", out[0], want)
 	}
 }
 

@@ -18,8 +18,7 @@ type block struct {
 var blocks = []block{
 	{entries: "(project|jacobian|cotangents|tangents|second)(OfCameras)?(Snavely|Weighted).*", threads: 128},
 	{entries: "bundle(Linearise|Cameras|Product|Diagonal|SolvePoints|Step|ReduceLong)", threads: 128},
-	{entries: "tensor(Score|Moments).*", threads: 128},
-	{entries: "mixture(Tangent)?MomentsQ43", threads: 32},
+	{entries: "tensor(Score|Moments).*|mixture(Tangent)?(Score|Moments)(Ampere)?Q43", threads: 128},
 	{entries: "graph(Means|Forces|Second).*", threads: 128},
 	{entries: "(smallQR|reflectSmall)(16|32).*", threads: 32},
 	{entries: "bundleReduceShort|(smallQR|reflectSmall)64.*|small(Gradient|Tangent).*|(solveTriangles|solveSystems|systemRatios|factorSmall|factorStack|pivotsStack).*", threads: 64},

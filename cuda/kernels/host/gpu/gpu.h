@@ -111,6 +111,52 @@ inline void mma_sync_aligned_m16n8k8_row_col_f64_f64_f64_f64(double &d0, double 
 }
 
 namespace gpu {
+// The same for bytes, of which an element of A or B has four. Those of A or B may have signs.
+template <int rows, int terms> inline void bytes(int *const *d, const unsigned *a, const unsigned *b, bool signA, bool signB) {
+	constexpr int ofA = rows * terms / 32, ofB = terms / 4, high = rows / 8;
+	unsigned long long own[most];
+	for (int h = 0; h < ofA; h++) own[h] = a[h];
+	for (int h = 0; h < ofB; h++) own[ofA + h] = b[h];
+	const Lanes &all = exchange(own, ofA + ofB);
+	auto value = [](unsigned long long v, int p, bool sign) {
+		int byte = (int)(v >> 8 * p & 255);
+		return sign && byte > 127 ? byte - 256 : byte;
+	};
+	for (int h = 0; h < 2 * high; h++) {
+		int row = ownLane() / 4 + 8 * (h / 2), column = 2 * (ownLane() % 4) + h % 2;
+		for (int l = 0; l < terms; l++) {
+			unsigned long long u = all[row % 8 * 4 + l % 4][row / 8 + high * (l / 4)], v = all[column * 4 + l % 4][ofA + l / 4];
+			for (int p = 0; p < 4; p++) *d[h] += value(u, p, signA) * value(v, p, signB);
+		}
+	}
+}
+inline void small(int &d0, int &d1, unsigned a, unsigned b, bool signA, bool signB) {
+	int *d[] = {&d0, &d1};
+	bytes<8, 4>(d, &a, &b, signA, signB);
+}
+inline void large(int &d0, int &d1, int &d2, int &d3, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1, bool signA, bool signB) {
+	int *d[] = {&d0, &d1, &d2, &d3};
+	unsigned a[] = {a0, a1, a2, a3}, b[] = {b0, b1};
+	bytes<16, 8>(d, a, b, signA, signB);
+}
+} // namespace gpu
+template <class... T> void mma_sync_aligned_m8n8k16_row_col_s32_u8_u8_s32(T &&...v) { gpu::small(v..., false, false); }
+template <class... T> void mma_sync_aligned_m8n8k16_row_col_s32_u8_s8_s32(T &&...v) { gpu::small(v..., false, true); }
+template <class... T> void mma_sync_aligned_m8n8k16_row_col_s32_s8_u8_s32(T &&...v) { gpu::small(v..., true, false); }
+template <class... T> void mma_sync_aligned_m8n8k16_row_col_s32_s8_s8_s32(T &&...v) { gpu::small(v..., true, true); }
+template <class... T> void mma_sync_aligned_m16n8k32_row_col_s32_u8_u8_s32(T &&...v) { gpu::large(v..., false, false); }
+template <class... T> void mma_sync_aligned_m16n8k32_row_col_s32_u8_s8_s32(T &&...v) { gpu::large(v..., false, true); }
+template <class... T> void mma_sync_aligned_m16n8k32_row_col_s32_s8_u8_s32(T &&...v) { gpu::large(v..., true, false); }
+template <class... T> void mma_sync_aligned_m16n8k32_row_col_s32_s8_s8_s32(T &&...v) { gpu::large(v..., true, true); }
+
+inline unsigned __nvvm_prmt(unsigned a, unsigned b, unsigned select) {
+	unsigned long long both = (unsigned long long)b << 32 | a;
+	unsigned d = 0;
+	for (int i = 0; i < 4; i++) d |= (unsigned)(both >> (select >> 4 * i & 7) * 8 & 255) << 8 * i;
+	return d;
+}
+
+namespace gpu {
 // call calls a kernel with parameters of 8 bytes, of which a float takes the low ones.
 template <class T> T parameter(unsigned long long v) {
 	if constexpr (sizeof(T) == 8) return __builtin_bit_cast(T, v);
