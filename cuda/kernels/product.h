@@ -87,7 +87,8 @@ template <class T, int side, bool along, int piece, int all> struct Loader {
 };
 
 // stream calls use with each pair of panels, of side rows of A and sideB columns of B, that begin at a row
-// and a column of C, in the order of their terms. Those of a second pair of factors follow.
+// and a column of C, in the order of their terms. Those of a second pair of factors follow. use calls its third argument, which begins
+// copies of later panels. ptxas puts them between the tensor products that stand after the call.
 template <int side, int sideB, bool alongA, bool alongB, int piece, int all, class T, class Use>
 INLINE void stream(Product<T> f, int me, i64 row, i64 column, Use use) {
 	constexpr int terms = Panel<T, side, true>::terms;
@@ -97,22 +98,26 @@ INLINE void stream(Product<T> f, int me, i64 row, i64 column, Use use) {
 	i64 panels = over(f.k + terms - 1, terms), left = f.k; // to be used, and terms to be loaded
 	if (f.a2.data) panels *= 2;
 	auto load = [&](int stage) __attribute__((always_inline)) {
-		if (left <= 0 && f.next()) {
-			la.start(f.a, me, row);
-			lb.start(f.b.transposed(), me, column);
-			left = f.k;
-		}
 		la.load(as[stage], left);
 		lb.load(bs[stage], left);
 		endGroup();
 		left -= terms;
 	};
-	for (int s = 0; s < stages - 1; s++) load(s);
+	auto goOn = [&]() __attribute__((always_inline)) {
+		if (left > 0 || !f.next()) return;
+		la.start(f.a, me, row);
+		lb.start(f.b.transposed(), me, column);
+		left = f.k;
+	};
+	for (int s = 0; s < stages - 1; s++) {
+		load(s);
+		goOn();
+	}
 	for (int stage = 0, ahead = stages - 1; panels > 0; panels--) {
 		waitGroups<stages - 2>();
 		barrier(); // the panels of stage are there, and those of ahead were used
-		use(as[stage], bs[stage]);
-		load(ahead); // beside the products of the warp that still run
+		use(as[stage], bs[stage], [&]() __attribute__((always_inline)) { load(ahead); });
+		goOn();
 		stage = stage + 1 == stages ? 0 : stage + 1;
 		ahead = ahead + 1 == stages ? 0 : ahead + 1;
 	}

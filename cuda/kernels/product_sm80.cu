@@ -33,7 +33,7 @@ INLINE void addWideProduct(Product<float> f) {
 	float s[8][8];
 #pragma unroll
 	for (int e = 0; e < 64; e++) s[e / 8][e % 8] = 0;
-	stream<side, side, alongA, alongB, 4, 256>(f, me, row, column, [&](const float *as, const float *bs) __attribute__((always_inline)) {
+	stream<side, side, alongA, alongB, 4, 256>(f, me, row, column, [&](const float *as, const float *bs, auto copy) __attribute__((always_inline)) {
 #pragma unroll alongA == alongB ? 2 : 4 // as far as the registers last
 		for (int p = 0; p < Panel<float, side, true>::terms; p += 4) {
 			float u[4][8], v[4][8];
@@ -48,6 +48,7 @@ INLINE void addWideProduct(Product<float> f) {
 				}
 			}
 		}
+		copy();
 	});
 #pragma unroll
 	for (int r = 0; r < 8; r++) {

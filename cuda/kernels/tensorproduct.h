@@ -13,7 +13,7 @@ INLINE void addTensorProduct(Product<double> f) {
 	if (f.skips(row, column, side)) return;
 	int me = (int)threadX(), i = me % 32 / 4, j = me % 4, i0 = me / 32 % 2 * (side / 2), j0 = me / 64 * 32;
 	double s[down][across][2][2] = {};
-	stream<side, sideB, alongA, alongB, piece, 128>(f, me, row, column, [&](const double *as, const double *bs) __attribute__((always_inline)) {
+	stream<side, sideB, alongA, alongB, piece, 128>(f, me, row, column, [&](const double *as, const double *bs, auto copy) __attribute__((always_inline)) {
 		double u[down][2][2], v[across][2];
 #pragma unroll
 		for (int p = 0; p < down; p++) {
@@ -22,6 +22,7 @@ INLINE void addTensorProduct(Product<double> f) {
 		}
 #pragma unroll
 		for (int q = 0; q < across; q++) Panel<double, sideB, alongB>::pair(v[q], bs, j0 + 8 * q + i, 2 * j);
+		copy();
 #pragma unroll
 		for (int p = 0; p < down; p++) {
 #pragma unroll
