@@ -227,18 +227,72 @@ func fixedRow[I Index](r *row[fixed.Q43, I], sums []fixed.Accumulator) {
 	}
 }
 
+// wideRow is the number of columns from which on a call of vector code pays for each entry of complex numbers.
+const wideRow = 8
+
 func complexRow[I Index](r *row[complex128, I]) {
+	cols := max(len(r.out), len(r.v))
+	if cols < wideRow {
+		narrowRow(r)
+		return
+	}
 	for q, i := range r.ind {
-		at := int(i) * r.ldu
+		u := r.u[int(i)*r.ldu:][:cols]
 		if r.out != nil {
-			x := r.a[q]
-			if r.flip {
-				x = number.Conj(x)
-			}
-			vector.Axpy(x, rev.ViewSlice(r.u[at:at+len(r.out)]), rev.ViewSlice(r.out))
+			vec.ComplexAxpy(conjIf(r.flip, r.a[q]), u, r.out)
 		}
 		if r.ga != nil {
-			r.ga[q] += number.Times(r.gamma, dotConj(r.v, r.u[at:at+len(r.v)], r.flip))
+			r.ga[q] += number.Times(r.gamma, conjIf(r.flip, vec.ComplexDot(u, r.v)))
 		}
 	}
+}
+
+// narrowRow is complexRow for few columns. A column is summed in registers, with the bits of vec.ComplexAxpy.
+func narrowRow[I Index](r *row[complex128, I]) {
+	if r.out != nil {
+		turn := 1.0 // of the imaginary parts of the entries
+		if r.flip {
+			turn = -1
+		}
+		c := 0
+		for ; c+1 < len(r.out); c += 2 {
+			out := r.out[c : c+2]
+			re0, im0, re1, im1 := real(out[0]), imag(out[0]), real(out[1]), imag(out[1])
+			for q, i := range r.ind {
+				u := r.u[int(i)*r.ldu+c:][:2]
+				are, aim := real(r.a[q]), turn*imag(r.a[q])
+				re0 += float64(are*real(u[0])) - float64(aim*imag(u[0]))
+				im0 += float64(are*imag(u[0])) + float64(aim*real(u[0]))
+				re1 += float64(are*real(u[1])) - float64(aim*imag(u[1]))
+				im1 += float64(are*imag(u[1])) + float64(aim*real(u[1]))
+			}
+			out[0], out[1] = complex(re0, im0), complex(re1, im1)
+		}
+		if c < len(r.out) {
+			s := r.out[c]
+			for q, i := range r.ind {
+				s += number.Times(conjIf(r.flip, r.a[q]), r.u[int(i)*r.ldu+c])
+			}
+			r.out[c] = s
+		}
+	}
+	if r.ga == nil {
+		return
+	}
+	for q, i := range r.ind {
+		var re, im float64
+		u := r.u[int(i)*r.ldu:][:len(r.v)]
+		for c, v := range r.v {
+			re += float64(real(u[c])*real(v)) + float64(imag(u[c])*imag(v))
+			im += float64(real(u[c])*imag(v)) - float64(imag(u[c])*real(v))
+		}
+		r.ga[q] += number.Times(r.gamma, conjIf(r.flip, complex(re, im)))
+	}
+}
+
+func conjIf(flip bool, z complex128) complex128 {
+	if flip {
+		return complex(real(z), -imag(z))
+	}
+	return z
 }
