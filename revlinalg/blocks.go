@@ -20,7 +20,7 @@ const rowTile = 32 // rows of a block of a symmetric update
 // scratch returns an r×c matrix with undefined elements, in the storage of m if that is
 // large enough. The stride of a wide matrix is an odd number of cache lines or half
 // lines. The elements of a column then fall into many sets of the cache.
-func scratch[T rev.Float](m rev.General[T], r, c int) rev.General[T] {
+func scratch[T rev.Real](m rev.General[T], r, c int) rev.General[T] {
 	ld := max(c, 1)
 	if c > 16 {
 		ld = (c+15)&^15 + 8
@@ -29,7 +29,7 @@ func scratch[T rev.Float](m rev.General[T], r, c int) rev.General[T] {
 }
 
 // zeros is scratch with all elements zero.
-func zeros[T rev.Float](m rev.General[T], r, c int) rev.General[T] {
+func zeros[T rev.Real](m rev.General[T], r, c int) rev.General[T] {
 	m = scratch(m, r, c)
 	clear(m.Data)
 	return m

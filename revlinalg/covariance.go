@@ -2,6 +2,7 @@ package revlinalg
 
 import (
 	"revnum/internal/number"
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -29,19 +30,22 @@ type Covariance[T rev.Real] struct {
 
 // covarianceSpace is scratch: centred observations, their tangents, and a matrix of the
 // shape of C.
-type covarianceSpace[T rev.Real] struct{ z, dz, c []T }
+type covarianceSpace[T rev.Real] struct {
+	z, dz, c rev.General[T]
+	means    []T
+}
 
 // covarianceRun is Run of Covariance. It returns no error.
 func covarianceRun[T rev.Real](k *Covariance[T], p *rev.Pass[Covariance[T]]) error {
 	w := workspace.Get[*covarianceSpace[T]]()
-	z := centred(&w.z, k.X)
+	z := w.centred(&w.z, k.X)
 	if k.C.Data != nil {
 		s := covarianceZeroSquare(k, w)
 		covarianceAddSquare(k, s, z)
 		covarianceAddShares(k, k.C, s, p.Sign())
 	}
 	if p.T.X.Data != nil {
-		dz := centred(&w.dz, p.T.X)
+		dz := w.centred(&w.dz, p.T.X)
 		if p.T.C.Data != nil {
 			s := covarianceZeroSquare(k, w)
 			multiply(k.Workers, s, 1, view(dz, true), view(z, false))
@@ -56,30 +60,25 @@ func covarianceRun[T rev.Real](k *Covariance[T], p *rev.Pass[Covariance[T]]) err
 	return nil
 }
 
-// centred returns x less the means of its columns, in a buffer.
-func centred[T rev.Real](buf *[]T, x rev.General[T]) rev.General[T] {
-	*buf = workspace.Grow(*buf, (x.Rows+1)*x.Cols)
-	z, means := rev.NewGeneral(x.Rows, x.Cols, (*buf)[x.Cols:]), (*buf)[:x.Cols]
-	clear(means)
+// centred returns x less the means of its columns, in z.
+func (w *covarianceSpace[T]) centred(z *rev.General[T], x rev.General[T]) rev.General[T] {
+	*z, w.means = scratch(*z, x.Rows, x.Cols), workspace.Zeros(w.means, x.Cols)
+	means := w.means
 	for i := range x.Rows {
-		for j, v := range x.Row(i) {
-			means[j] += v
-		}
+		vector.AddScaled(1, number.One[T](), vector.Row(x, i), rev.ViewSlice(means))
 	}
 	for j, s := range means {
 		means[j] = number.Over(s, x.Rows)
 	}
 	for i := range x.Rows {
-		row := z.Row(i)
-		for j, v := range x.Row(i) {
-			row[j] = v - means[j]
-		}
+		copy(z.Row(i), x.Row(i))
+		vector.AddScaled(-1, number.One[T](), rev.ViewSlice(means), vector.Row(*z, i))
 	}
-	return z
+	return *z
 }
 
 // squareColumns is how many columns of Zᵀ·Z are computed at a time, from the diagonal on.
-const squareColumns = 64
+const squareColumns = 48
 
 // covarianceAddSquare adds Zᵀ·Z to s, which is symmetric. What is above the diagonal is copied.
 func covarianceAddSquare[T rev.Real](k *Covariance[T], s, z rev.General[T]) {
@@ -87,24 +86,30 @@ func covarianceAddSquare[T rev.Real](k *Covariance[T], s, z rev.General[T]) {
 		n := min(squareColumns, z.Cols-j)
 		multiply(k.Workers, block(s, j, j, z.Cols-j, n), 1, view(block(z, 0, j, z.Rows, z.Cols-j), true), view(block(z, 0, j, z.Rows, n), false))
 	}
-	for i := range s.Rows {
-		for j := range i {
-			s.Data[j*s.Stride+i] = s.Data[i*s.Stride+j]
+	for j := 0; j < s.Cols; j += transposeTile {
+		for i := j; i < s.Rows; i++ {
+			for l, v := range s.Row(i)[j:min(j+transposeTile, i)] {
+				s.Data[(j+l)*s.Stride+i] = v
+			}
 		}
 	}
 }
 
 // covarianceZeroSquare returns a matrix of zeros of the shape of C, in w.
 func covarianceZeroSquare[T rev.Real](k *Covariance[T], w *covarianceSpace[T]) rev.General[T] {
-	w.c = workspace.Zeros(w.c, k.X.Cols*k.X.Cols)
-	return rev.NewGeneral(k.X.Cols, k.X.Cols, w.c)
+	w.c = zeros(w.c, k.X.Cols, k.X.Cols)
+	return w.c
 }
 
 // covarianceAddShares adds sign·s/(n-1) to c.
 func covarianceAddShares[T rev.Real](k *Covariance[T], c, s rev.General[T], sign int) {
 	for i := range c.Rows {
-		for j := range c.Cols {
-			c.Data[i*c.Stride+j] += number.Signed(sign, number.Over(s.Data[i*s.Stride+j], k.X.Rows-1))
+		if !number.IsFixed[T]() {
+			vector.AddScaled(sign, number.Over(number.One[T](), k.X.Rows-1), vector.Row(s, i), vector.Row(c, i))
+			continue
+		}
+		for j, v := range s.Row(i) {
+			c.Data[i*c.Stride+j] += number.Signed(sign, number.Over(v, k.X.Rows-1))
 		}
 	}
 }
