@@ -2,6 +2,7 @@ package revlinalg
 
 import (
 	"math"
+	"unsafe"
 
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
@@ -24,11 +25,12 @@ import (
 // The third is the tangent of the first: L is linear in its direction.
 //
 // exp(A) is the square, s times, of the Taylor polynomial of degree 16 of A/2^s, where the 1-norm of
-// A/2^s is at most ½. It takes 6 + s products of matrices. L is found by the same products of numbers
-// a + e·ε with ε² = 0, whose parts are matrices: each takes 3 products, and for L₂ 9.
+// A/2^s is at most ½, and over float32 at most 2. It takes 6 + s products of matrices. L is found by the same
+// products of numbers a + e·ε with ε² = 0, whose parts are matrices: each takes 3 products, and for L₂ 9.
+// The terms that the polynomial leaves out, also in L and L₂, are then below ε/2.
 //
 // The 1-norm of the error is within 30·n·ε·(1+‖A‖)·exp(‖A‖), with ‖A‖ the 1-norm of A, and that of L
-// within ‖E‖ times this. Float32 is computed in float64 and rounded once. If an element of A is not finite,
+// within ‖E‖ times this. If an element of A is not finite,
 // neither are the results. The bits do not depend on the number of workers. There is no kernel over fixed
 // point, where float64 would give each vector tier other bits.
 //
@@ -42,41 +44,41 @@ type Expm[T rev.Float] struct {
 
 // expmRun is Run of Expm. It returns no error.
 func expmRun[T rev.Float](k *Expm[T], p *rev.Pass[Expm[T]]) error {
-	w := workspace.Get[*expmWork]()
+	w := workspace.Get[*expmWork[T]]()
 	w.n, w.workers = k.A.Rows, k.Workers
 	sign, g, t, gt := T(p.Sign()), p.G, p.T, p.GT
 	switch tangent := t.Y.Data != nil && t.A.Data != nil; {
 	case tangent:
 		w.begin(2)
-		setPart(w, 0, k.A, false)
-		setPart(w, 1, t.A, false)
+		w.setPart(0, k.A, false)
+		w.setPart(1, t.A, false)
 		w.exp()
-		addPart(w, 0, k.Y, sign)
-		addPart(w, 1, t.Y, sign)
+		w.addPart(0, k.Y, sign)
+		w.addPart(1, t.Y, sign)
 	case k.Y.Data != nil:
 		w.begin(1)
-		setPart(w, 0, k.A, false)
+		w.setPart(0, k.A, false)
 		w.exp()
-		addPart(w, 0, k.Y, sign)
+		w.addPart(0, k.Y, sign)
 	}
 	switch {
 	case gt.A.Data != nil && (gt.Y.Data != nil || g.Y.Data != nil && t.A.Data != nil):
 		w.begin(4)
-		setPart(w, 0, k.A, true)
-		setPart(w, 1, g.Y, false)
-		setPart(w, 2, t.A, true)
-		setPart(w, 3, gt.Y, false)
+		w.setPart(0, k.A, true)
+		w.setPart(1, g.Y, false)
+		w.setPart(2, t.A, true)
+		w.setPart(3, gt.Y, false)
 		w.exp()
 		if g.Y.Data != nil { // what an A that is not finite makes of 0 is NaN
-			addPart(w, 1, g.A, 1)
+			w.addPart(1, g.A, 1)
 		}
-		addPart(w, 3, gt.A, 1)
+		w.addPart(3, gt.A, 1)
 	case g.A.Data != nil && g.Y.Data != nil:
 		w.begin(2)
-		setPart(w, 0, k.A, true)
-		setPart(w, 1, g.Y, false)
+		w.setPart(0, k.A, true)
+		w.setPart(1, g.Y, false)
 		w.exp()
-		addPart(w, 1, g.A, 1)
+		w.addPart(1, g.A, 1)
 	}
 	workspace.Put(w)
 	return nil
@@ -84,13 +86,13 @@ func expmRun[T rev.Float](k *Expm[T], p *rev.Pass[Expm[T]]) error {
 
 // An expmWork has numbers of 1, 2 or 4 parts, which are matrices. Part i is the coefficient of
 // the product of ε₁ if bit 0 of i is set, and ε₂ if bit 1 is set, where ε₁² = ε₂² = 0.
-type expmWork struct {
+type expmWork[T rev.Float] struct {
 	n, parts, workers int
-	x                 [6][]float64 // the first is the operand and then the result
+	x                 [6][]T // the first is the operand and then the result
 }
 
 // begin makes the operand 0.
-func (w *expmWork) begin(parts int) {
+func (w *expmWork[T]) begin(parts int) {
 	w.parts = parts
 	for i := range w.x {
 		w.x[i] = workspace.Grow(w.x[i], parts*w.n*w.n)
@@ -98,74 +100,67 @@ func (w *expmWork) begin(parts int) {
 	clear(w.x[0])
 }
 
-func (w *expmWork) part(x []float64, i int) rev.General[float64] {
+func (w *expmWork[T]) part(x []T, i int) rev.General[T] {
 	return rev.NewGeneral(w.n, w.n, x[i*w.n*w.n:][:w.n*w.n])
 }
 
 // setPart sets part i of the operand to m or its transpose, or leaves it if m is nil.
-func setPart[T rev.Float](w *expmWork, i int, m rev.General[T], transposed bool) {
-	if m.Data == nil {
-		return
-	}
-	x := w.part(w.x[0], i)
-	for r := range w.n {
-		for c, v := range m.Row(r) {
-			if transposed {
-				x.Data[c*x.Stride+r] = float64(v)
-			} else {
-				x.Data[r*x.Stride+c] = float64(v)
-			}
+func (w *expmWork[T]) setPart(i int, m rev.General[T], transposed bool) {
+	switch x := w.part(w.x[0], i); {
+	case m.Data == nil:
+	case transposed:
+		copyTransposed(x, m)
+	default:
+		for r := range w.n {
+			copy(x.Row(r), m.Row(r))
 		}
 	}
 }
 
 // addPart adds sign times part i of the result to m, unless m is nil.
-func addPart[T rev.Float](w *expmWork, i int, m rev.General[T], sign T) {
-	if m.Data == nil {
-		return
-	}
-	x := w.part(w.x[0], i)
-	for r := range w.n {
-		row := m.Row(r)
-		for c, v := range x.Row(r) {
-			row[c] += T(sign * T(v))
-		}
+func (w *expmWork[T]) addPart(i int, m rev.General[T], sign T) {
+	if m.Data != nil {
+		addMatrix(m, sign, w.part(w.x[0], i))
 	}
 }
 
 // mul stores the product of a and b in dst.
-func (w *expmWork) mul(dst, a, b []float64) {
+func (w *expmWork[T]) mul(dst, a, b []T) {
 	clear(dst)
 	for i := range w.parts {
 		for j := range w.parts {
 			if i&j == 0 {
-				MatMul[float64]{C: w.part(dst, i|j), A: w.part(a, i), B: w.part(b, j), Workers: w.workers}.Forward()
+				MatMul[T]{C: w.part(dst, i|j), A: w.part(a, i), B: w.part(b, j), Workers: w.workers}.Forward()
 			}
 		}
 	}
 }
 
 // exp replaces the operand by its exponential.
-func (w *expmWork) exp() {
+func (w *expmWork[T]) exp() {
 	x, a2, a3, a4, sum, product := w.x[0], w.x[1], w.x[2], w.x[3], w.x[4], w.x[5]
+	most := -1 // the binary exponent of the largest norm that is not scaled
+	if unsafe.Sizeof(x[0]) == 4 {
+		most = 1
+	}
 	squarings := 0
-	if norm := w.norm(); norm > 0.5 && norm <= math.MaxFloat64 {
+	if norm := w.norm(); norm > math.Ldexp(1, most) && norm <= math.MaxFloat64 {
 		_, squarings = math.Frexp(norm)
-		squarings++
+		squarings -= most
 		half := squarings / 2 // a whole step's power of two may be subnormal, which a caller's thread may take for 0
-		vec.ScaleTo(x, math.Ldexp(1, -half), x)
-		vec.ScaleTo(x, math.Ldexp(1, half-squarings), x)
+		vec.ScaleTo(x, T(math.Ldexp(1, -half)), x)
+		vec.ScaleTo(x, T(math.Ldexp(1, half-squarings)), x)
 	}
 	w.mul(a2, x, x)
 	w.mul(a3, a2, x)
 	w.mul(a4, a2, a2)
-	vec.ScaleTo(sum, inverseFactorial[16], a4)
+	vec.ScaleTo(sum, T(inverseFactorial[16]), a4)
 	for k := 12; ; k -= 4 { // sum += Σ_{i<4} x^i/(k+i)!
-		for i, power := range [...][]float64{x, a2, a3} {
-			vec.Axpy(inverseFactorial[k+i+1], power, sum)
+		for i, power := range [...][]T{x, a2, a3} {
+			vec.Axpy(T(inverseFactorial[k+i+1]), power, sum)
 		}
 		for i := range w.n {
-			sum[i*w.n+i] += inverseFactorial[k]
+			sum[i*w.n+i] += T(inverseFactorial[k])
 		}
 		if k == 0 {
 			break
@@ -181,12 +176,12 @@ func (w *expmWork) exp() {
 }
 
 // norm returns the 1-norm of part 0 of the operand.
-func (w *expmWork) norm() float64 {
+func (w *expmWork[T]) norm() float64 {
 	most := 0.0
 	for c := range w.n {
 		sum := 0.0
 		for r := range w.n {
-			sum += math.Abs(w.x[0][r*w.n+c])
+			sum += math.Abs(float64(w.x[0][r*w.n+c]))
 		}
 		most = max(most, sum)
 	}

@@ -113,6 +113,40 @@ func TestExpmBound(t *testing.T) {
 	}
 }
 
+// Over float32, beside float64: the value, and the gradient within ‖Ȳ‖ times the same bound.
+func TestExpmFloat32(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(31, 2))
+	for _, norm := range []float64{1e-30, 1e-3, 0.5, 1.9, 2, 2.1, 8, 30, 80} {
+		for _, n := range []int{1, 2, 5, 20, 64} {
+			a, gy := mat.NewDense(n, n, kerneltest.Normals[float64](rnd, n*n, 1)), mat.NewDense(n, n, kerneltest.Normals[float64](rnd, n*n, 1))
+			a.Scale(norm/mat.Norm(a, 1), a)
+			narrow := func(x *mat.Dense) rev.General[float32] {
+				m := rev.NewGeneral(n, n, make([]float32, n*n))
+				for i, v := range x.RawMatrix().Data {
+					m.Data[i] = float32(v)
+					x.RawMatrix().Data[i] = float64(m.Data[i])
+				}
+				return m
+			}
+			k, g := revlinalg.Expm[float32]{Y: narrow(mat.NewDense(n, n, nil)), A: narrow(a)}, revlinalg.Expm[float32]{Y: narrow(gy), A: narrow(mat.NewDense(n, n, nil))}
+			rev.Gradient(k, g)
+			y, ga := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+			rev.Gradient(revlinalg.NewExpm(y, a), revlinalg.NewExpm(gy, ga))
+			bound := 30 * float64(n) * 0x1p-23 * (1 + norm) * math.Exp(norm)
+			near := func(what string, got rev.General[float32], want *mat.Dense, bound float64) {
+				for i, v := range got.Data {
+					want.RawMatrix().Data[i] -= float64(v)
+				}
+				if d := mat.Norm(want, 1); !(d <= bound) {
+					t.Errorf("n = %d, norm %v: the error of the %s is %v, want %v", n, norm, what, d, bound)
+				}
+			}
+			near("value", k.Y, y, bound)
+			near("gradient", g.A, ga, bound*mat.Norm(gy, 1))
+		}
+	}
+}
+
 // One element that is not finite makes all results so, and so do elements whose sum overflows.
 func TestExpmNotFinite(t *testing.T) {
 	check := func(what string, x *mat.Dense) {
