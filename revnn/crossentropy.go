@@ -164,7 +164,7 @@ func crossEntropyOpenRow[T rev.Real](k *CrossEntropy[T], i int, t *CrossEntropy[
 	if len(r.x) == 0 {
 		return r
 	}
-	r.q = newSoftmax(rev.ViewSlice(r.x), room)
+	r.q = newSoftmax(rev.ViewSlice(r.x), room, true)
 	if number.IsFixed[T]() {
 		r.logSum = T(fixed.Log(fixed.Q43(r.q.s)))
 	} else {

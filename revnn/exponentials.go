@@ -22,6 +22,9 @@ const (
 	chunk = 1024
 	// vectorParts is the largest number of parts of a vector for workers.
 	vectorParts = 64
+	// keptSoftmax is the largest length of vectors whose exponentials are stored, and not computed again. A cache
+	// often holds them.
+	keptSoftmax = 1 << 20
 	// shortSoftmax is the length from which loops over pieces do not take longer than their elements.
 	shortSoftmax = 16
 )
@@ -36,20 +39,35 @@ type softmax[T rev.Real] struct {
 	p      []T // p_i/unit
 	values []T // of all pieces if kept is set, and otherwise of one
 	kept   bool
+	maxima []T // if not nil, what the values of each piece are shifted by. next makes this m.
 	room   *softmaxRoom[T]
 }
 
 // A softmaxRoom is scratch for a piece: p, products with p, and copies of operands with
-// gaps.
-type softmaxRoom[T rev.Real] struct{ values, products, packed [chunk]T }
+// gaps. It also has the values that are kept.
+type softmaxRoom[T rev.Real] struct {
+	values, products, packed [chunk]T
+	kept                     keptValues[T]
+}
 
-// newSoftmax returns a softmax of x before its first piece.
+// keptValues are the exponentials of the pieces of a vector, and the maxima that these are shifted by.
+type keptValues[T rev.Real] struct{ values, maxima []T }
+
+// keep makes w store the exponentials of pieces, unless there are too many.
+func (k *keptValues[T]) keep(w *softmax[T]) {
+	if n := w.x.N; n <= keptSoftmax {
+		k.values, k.maxima = workspace.Grow(k.values, n), workspace.Grow(k.maxima, (n+chunk-1)/chunk)
+		w.values, w.maxima, w.kept = k.values, k.maxima, true
+	}
+}
+
+// newSoftmax returns a softmax of x before its first piece. again says whether there will be pieces.
 //
 // In floating point it follows Blanchard, Higham and Higham, Accurately computing the
 // log-sum-exp and softmax functions (2021). One pass over memory computes the maximum and
 // the sums. It sums each piece shifted by the maximum of the piece, and rescales these sums
 // when it adds them up.
-func newSoftmax[T rev.Real](x rev.Vector[T], room *softmaxRoom[T]) softmax[T] {
+func newSoftmax[T rev.Real](x rev.Vector[T], room *softmaxRoom[T], again bool) softmax[T] {
 	w := softmax[T]{x: x, values: room.values[:], room: room}
 	switch {
 	case x.N <= chunk:
@@ -64,6 +82,9 @@ func newSoftmax[T rev.Real](x rev.Vector[T], room *softmaxRoom[T]) softmax[T] {
 		}
 		w.lo = 0
 	default:
+		if again {
+			room.kept.keep(&w)
+		}
 		total := w.shiftedSum(&softmaxPass[T]{})
 		w.max, w.s = T(total.max), T(total.sum)
 	}
@@ -110,10 +131,13 @@ func (w *softmax[T]) shiftedSum(o *softmaxPass[T]) shiftedSum {
 	for ; w.lo < w.x.N; w.lo += len(w.p) {
 		x := w.pack(w.x, min(chunk, w.x.N-w.lo))
 		w.p = w.values[:len(x)]
+		if w.kept {
+			w.p = w.values[w.lo:][:len(x)]
+		}
 		var t shiftedSum
 		switch x := any(x).(type) {
 		case []float64:
-			if t.max = vec.Max(x); means {
+			if t.max = vec.Max(x); means || w.kept {
 				t.sum = vec.ExpShiftSum(any(w.p).([]float64), x, t.max)
 			} else { // the same without storing
 				t.sum = vec.SumExp(x, t.max)
@@ -125,6 +149,9 @@ func (w *softmax[T]) shiftedSum(o *softmaxPass[T]) shiftedSum {
 		if math.IsInf(t.max, -1) {
 			t.sum = 0
 			clear(w.p)
+		}
+		if w.maxima != nil {
+			w.maxima[w.lo/chunk] = T(t.max)
 		}
 		if means {
 			d := o.dots(w)
@@ -146,6 +173,13 @@ func (w *softmax[T]) next() bool {
 		return false
 	case w.kept:
 		w.p = w.values[w.lo:][:n]
+		if w.maxima == nil {
+			break
+		}
+		if m := &w.maxima[w.lo/chunk]; *m != w.max { // where both are +Inf, their difference is NaN
+			scale(w.p, math.Exp(float64(*m-w.max)))
+			*m = w.max
+		}
 	default:
 		w.p = w.values[:n]
 		expShift(w.p, w.pack(w.x, n), w.max)
@@ -443,6 +477,7 @@ type softmaxVector[T rev.Real] struct {
 		covariance T
 	}
 	room []softmaxRoom[T] // of each worker
+	kept keptValues[T]
 }
 
 type softmaxStep int
@@ -474,10 +509,13 @@ func openSoftmax[T rev.Real](x rev.Vector[T], workers int, o *softmaxPass[T]) *s
 	}
 	w.room = workspace.Grow(w.room, max(len(w.room), w.workers))
 	if w.parts <= 1 {
-		w.whole = newSoftmax(x, &w.room[0])
+		w.whole = newSoftmax(x, &w.room[0], o.needed() || o.hasMeans())
 		return w
 	}
 	w.whole = softmax[T]{x: x}
+	if o.needed() {
+		w.kept.keep(&w.whole)
+	}
 	w.run(stepSum)
 	total := shiftedSum{max: math.Inf(-1)}
 	for _, p := range w.part[:w.parts] {
@@ -492,7 +530,10 @@ func openSoftmax[T rev.Real](x rev.Vector[T], workers int, o *softmaxPass[T]) *s
 		// Products of a piece may overflow that has no weight, and what nothing asks for is 0 times an infinite sum.
 		// The other means keep their bits, whatever is asked for beside them.
 		s := w.whole
-		s.room, s.values = &w.room[0], w.room[0].values[:]
+		s.room = &w.room[0]
+		if !s.kept {
+			s.values = s.room.values[:]
+		}
 		again := w.means(&s)
 		for _, x := range []struct {
 			mean   float64
@@ -539,7 +580,12 @@ func (w *softmaxVector[T]) Block(worker, part int) {
 	lo := part * length
 	n := min(length, w.whole.x.N-lo)
 	s := w.whole
-	s.x, s.room, s.values = vector.Between(s.x, lo, n), &w.room[worker], w.room[worker].values[:]
+	s.x, s.room = vector.Between(s.x, lo, n), &w.room[worker]
+	if s.kept {
+		s.values, s.maxima = s.values[lo:][:n], s.maxima[lo/chunk:]
+	} else {
+		s.values = s.room.values[:]
+	}
 	o := w.section(lo, n)
 	switch w.step {
 	case stepSum:
@@ -603,6 +649,16 @@ func expShiftSum[T rev.Float](dst, x []T, shift T) T {
 	var s [1]T
 	vec.ExpRows(len(x), dst, max(1, len(x)), x, max(1, len(x)), []T{shift}, s[:])
 	return s[0]
+}
+
+// scale multiplies floats by c.
+func scale[T rev.Real](x []T, c float64) {
+	switch x := any(x).(type) {
+	case []float64:
+		vec.ScaleTo(x, c, x)
+	case []float32:
+		vec.ScaleTo(x, float32(c), x)
+	}
 }
 
 // center computes dst_i = x_i - c, times s_i if s is not nil, of floats that are not few, and reports whether

@@ -92,7 +92,7 @@ func (w *softmaxRowsPass[T]) Block(worker, b int) {
 	*s = softmax[T]{x: rowIn(w.x, 0), kept: true, room: &room.softmaxRoom}
 	for i := lo; i < hi; i++ {
 		if c >= w.long {
-			*s = newSoftmax(vector.Row(w.x, i), &room.softmaxRoom)
+			*s = newSoftmax(vector.Row(w.x, i), &room.softmaxRoom, room.o.needed())
 		} else {
 			s.x.Data, s.values = w.x.Row(i), room.values[(i-lo)*c:][:c]
 			if w.logarithms { // others have no use for it, and addRows has overwritten it
