@@ -32338,28 +32338,28 @@ loop352:
 	JNZ          loop352
 	VMOVUPS      (R8), Z9
 	VFMADD231PD  Z0, Z1, Z9
-	VMOVUPS      Z9, (R8)
 	VMOVUPS      64(R8), Z1
 	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      128(R8), Z2
+	VFMADD231PD  Z0, Z3, Z2
+	VMOVUPS      192(R8), Z3
+	VFMADD231PD  Z0, Z4, Z3
+	VMOVUPS      256(R8), Z4
+	VFMADD231PD  Z0, Z5, Z4
+	VMOVUPS      320(R8), Z5
+	VFMADD231PD  Z0, Z6, Z5
+	VMOVUPS      384(R8), Z6
+	VFMADD231PD  Z0, Z7, Z6
+	VMOVUPS      448(R8), Z7
+	VFMADD231PD  Z0, Z8, Z7
+	VMOVUPS      Z9, (R8)
 	VMOVUPS      Z1, 64(R8)
-	VMOVUPS      128(R8), Z1
-	VFMADD231PD  Z0, Z3, Z1
-	VMOVUPS      Z1, 128(R8)
-	VMOVUPS      192(R8), Z1
-	VFMADD231PD  Z0, Z4, Z1
-	VMOVUPS      Z1, 192(R8)
-	VMOVUPS      256(R8), Z1
-	VFMADD231PD  Z0, Z5, Z1
-	VMOVUPS      Z1, 256(R8)
-	VMOVUPS      320(R8), Z1
-	VFMADD231PD  Z0, Z6, Z1
-	VMOVUPS      Z1, 320(R8)
-	VMOVUPS      384(R8), Z1
-	VFMADD231PD  Z0, Z7, Z1
-	VMOVUPS      Z1, 384(R8)
-	VMOVUPS      448(R8), Z1
-	VFMADD231PD  Z0, Z8, Z1
-	VMOVUPS      Z1, 448(R8)
+	VMOVUPS      Z2, 128(R8)
+	VMOVUPS      Z3, 192(R8)
+	VMOVUPS      Z4, 256(R8)
+	VMOVUPS      Z5, 320(R8)
+	VMOVUPS      Z6, 384(R8)
+	VMOVUPS      Z7, 448(R8)
 	ADDQ         $0x00000200, DI
 	ADDQ         $0x00000200, R8
 	SUBQ         $0x00000040, SI
@@ -32391,22 +32391,103 @@ loop353:
 	JNZ          loop353
 	VMOVUPS      (R8), Z5
 	VFMADD231PD  Z0, Z1, Z5
-	VMOVUPS      Z5, (R8)
 	VMOVUPS      64(R8), Z1
 	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      128(R8), Z2
+	VFMADD231PD  Z0, Z3, Z2
+	VMOVUPS      192(R8), Z3
+	VFMADD231PD  Z0, Z4, Z3
+	VMOVUPS      Z5, (R8)
 	VMOVUPS      Z1, 64(R8)
-	VMOVUPS      128(R8), Z1
-	VFMADD231PD  Z0, Z3, Z1
-	VMOVUPS      Z1, 128(R8)
-	VMOVUPS      192(R8), Z1
-	VFMADD231PD  Z0, Z4, Z1
-	VMOVUPS      Z1, 192(R8)
+	VMOVUPS      Z2, 128(R8)
+	VMOVUPS      Z3, 192(R8)
 	ADDQ         $0x00000100, DI
 	ADDQ         $0x00000100, R8
 	SUBQ         $0x00000020, SI
 	JMP          vectors4
 
 vectors4end:
+	CMPQ   SI, $0x00000018
+	JLE    fewer354
+	SUBQ   $0x00000018, SI
+	MOVQ   $-1, R9
+	SHLXQ  SI, R9, R9
+	NOTQ   R9
+	KMOVW  R9, K1
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	MOVQ   a+32(FP), SI
+	MOVQ   offsets+64(FP), R9
+	MOVQ   k+16(FP), R10
+
+loop355:
+	VBROADCASTSD (SI), Z5
+	MOVQ         (R9), R11
+	LEAQ         (DI)(R11*8), R11
+	VFMADD231PD  (R11), Z5, Z1
+	VFMADD231PD  64(R11), Z5, Z2
+	VFMADD231PD  128(R11), Z5, Z3
+	VMOVUPD.Z    192(R11), K1, Z6
+	VFMADD231PD  Z6, Z5, Z4
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop355
+	VMOVUPS      (R8), Z5
+	VFMADD231PD  Z0, Z1, Z5
+	VMOVUPS      64(R8), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      128(R8), Z2
+	VFMADD231PD  Z0, Z3, Z2
+	VMOVUPD.Z    192(R8), K1, Z3
+	VFMADD231PD  Z0, Z4, Z3
+	VMOVUPS      Z5, (R8)
+	VMOVUPS      Z1, 64(R8)
+	VMOVUPS      Z2, 128(R8)
+	VMOVUPD      Z3, K1, 192(R8)
+	JMP          next
+
+fewer354:
+	CMPQ   SI, $0x00000010
+	JLE    fewer356
+	SUBQ   $0x00000010, SI
+	MOVQ   $-1, R9
+	SHLXQ  SI, R9, R9
+	NOTQ   R9
+	KMOVW  R9, K1
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	MOVQ   a+32(FP), SI
+	MOVQ   offsets+64(FP), R9
+	MOVQ   k+16(FP), R10
+
+loop357:
+	VBROADCASTSD (SI), Z4
+	MOVQ         (R9), R11
+	LEAQ         (DI)(R11*8), R11
+	VFMADD231PD  (R11), Z4, Z1
+	VFMADD231PD  64(R11), Z4, Z2
+	VMOVUPD.Z    128(R11), K1, Z5
+	VFMADD231PD  Z5, Z4, Z3
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop357
+	VMOVUPS      (R8), Z4
+	VFMADD231PD  Z0, Z1, Z4
+	VMOVUPS      64(R8), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPD.Z    128(R8), K1, Z2
+	VFMADD231PD  Z0, Z3, Z2
+	VMOVUPS      Z4, (R8)
+	VMOVUPS      Z1, 64(R8)
+	VMOVUPD      Z2, K1, 128(R8)
+	JMP          next
+
+fewer356:
 vectors2:
 	CMPQ   SI, $0x00000010
 	JL     vectors2end
@@ -32416,7 +32497,7 @@ vectors2:
 	MOVQ   offsets+64(FP), R10
 	MOVQ   k+16(FP), R11
 
-loop354:
+loop358:
 	VBROADCASTSD (R9), Z3
 	MOVQ         (R10), R12
 	LEAQ         (DI)(R12*8), R12
@@ -32425,12 +32506,12 @@ loop354:
 	ADDQ         BX, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R11
-	JNZ          loop354
+	JNZ          loop358
 	VMOVUPS      (R8), Z3
 	VFMADD231PD  Z0, Z1, Z3
-	VMOVUPS      Z3, (R8)
 	VMOVUPS      64(R8), Z1
 	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z3, (R8)
 	VMOVUPS      Z1, 64(R8)
 	ADDQ         $0x00000080, DI
 	ADDQ         $0x00000080, R8
@@ -32438,10 +32519,8 @@ loop354:
 	JMP          vectors2
 
 vectors2end:
-	TESTQ  SI, SI
-	JZ     next
 	CMPQ   SI, $0x00000008
-	JLE    last
+	JLE    fewer359
 	SUBQ   $0x00000008, SI
 	MOVQ   $-1, R9
 	SHLXQ  SI, R9, R9
@@ -32453,7 +32532,7 @@ vectors2end:
 	MOVQ   offsets+64(FP), R9
 	MOVQ   k+16(FP), R10
 
-loop355:
+loop360:
 	VBROADCASTSD (SI), Z3
 	MOVQ         (R9), R11
 	LEAQ         (DI)(R11*8), R11
@@ -32463,16 +32542,18 @@ loop355:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop355
+	JNZ          loop360
 	VMOVUPS      (R8), Z3
 	VFMADD231PD  Z0, Z1, Z3
-	VMOVUPS      Z3, (R8)
 	VMOVUPD.Z    64(R8), K1, Z1
 	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z3, (R8)
 	VMOVUPD      Z1, K1, 64(R8)
 	JMP          next
 
-last:
+fewer359:
+	CMPQ   SI, $0x00000000
+	JLE    fewer361
 	MOVQ   $-1, R9
 	SHLXQ  SI, R9, R9
 	NOTQ   R9
@@ -32482,7 +32563,7 @@ last:
 	MOVQ   offsets+64(FP), R9
 	MOVQ   k+16(FP), R10
 
-loop356:
+loop362:
 	VBROADCASTSD (SI), Z2
 	MOVQ         (R9), R11
 	LEAQ         (DI)(R11*8), R11
@@ -32491,11 +32572,13 @@ loop356:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop356
+	JNZ          loop362
 	VMOVUPD.Z    (R8), K1, Z2
 	VFMADD231PD  Z0, Z1, Z2
 	VMOVUPD      Z2, K1, (R8)
+	JMP          next
 
+fewer361:
 next:
 	MOVQ ldb+56(FP), SI
 	SHLQ $0x03, SI
@@ -32518,7 +32601,7 @@ TEXT ·gemmOffsetsRowsAVX2F64<>(SB), NOSPLIT, $0-88
 	SHLQ         $0x03, BX
 	VBROADCASTSD alpha+24(FP), Y0
 
-loop357:
+loop363:
 	MOVQ n+8(FP), SI
 	MOVQ CX, DI
 	MOVQ DX, R8
@@ -32538,7 +32621,7 @@ vectors8:
 	MOVQ   offsets+64(FP), R10
 	MOVQ   k+16(FP), R11
 
-loop358:
+loop364:
 	VBROADCASTSD (R9), Y9
 	MOVQ         (R10), R12
 	LEAQ         (DI)(R12*8), R12
@@ -32553,31 +32636,31 @@ loop358:
 	ADDQ         BX, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R11
-	JNZ          loop358
+	JNZ          loop364
 	VMOVUPS      (R8), Y9
 	VFMADD231PD  Y0, Y1, Y9
-	VMOVUPS      Y9, (R8)
 	VMOVUPS      32(R8), Y1
 	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      64(R8), Y2
+	VFMADD231PD  Y0, Y3, Y2
+	VMOVUPS      96(R8), Y3
+	VFMADD231PD  Y0, Y4, Y3
+	VMOVUPS      128(R8), Y4
+	VFMADD231PD  Y0, Y5, Y4
+	VMOVUPS      160(R8), Y5
+	VFMADD231PD  Y0, Y6, Y5
+	VMOVUPS      192(R8), Y6
+	VFMADD231PD  Y0, Y7, Y6
+	VMOVUPS      224(R8), Y7
+	VFMADD231PD  Y0, Y8, Y7
+	VMOVUPS      Y9, (R8)
 	VMOVUPS      Y1, 32(R8)
-	VMOVUPS      64(R8), Y1
-	VFMADD231PD  Y0, Y3, Y1
-	VMOVUPS      Y1, 64(R8)
-	VMOVUPS      96(R8), Y1
-	VFMADD231PD  Y0, Y4, Y1
-	VMOVUPS      Y1, 96(R8)
-	VMOVUPS      128(R8), Y1
-	VFMADD231PD  Y0, Y5, Y1
-	VMOVUPS      Y1, 128(R8)
-	VMOVUPS      160(R8), Y1
-	VFMADD231PD  Y0, Y6, Y1
-	VMOVUPS      Y1, 160(R8)
-	VMOVUPS      192(R8), Y1
-	VFMADD231PD  Y0, Y7, Y1
-	VMOVUPS      Y1, 192(R8)
-	VMOVUPS      224(R8), Y1
-	VFMADD231PD  Y0, Y8, Y1
-	VMOVUPS      Y1, 224(R8)
+	VMOVUPS      Y2, 64(R8)
+	VMOVUPS      Y3, 96(R8)
+	VMOVUPS      Y4, 128(R8)
+	VMOVUPS      Y5, 160(R8)
+	VMOVUPS      Y6, 192(R8)
+	VMOVUPS      Y7, 224(R8)
 	ADDQ         $0x00000100, DI
 	ADDQ         $0x00000100, R8
 	SUBQ         $0x00000020, SI
@@ -32595,7 +32678,7 @@ vectors4:
 	MOVQ   offsets+64(FP), R10
 	MOVQ   k+16(FP), R11
 
-loop359:
+loop365:
 	VBROADCASTSD (R9), Y5
 	MOVQ         (R10), R12
 	LEAQ         (DI)(R12*8), R12
@@ -32606,25 +32689,98 @@ loop359:
 	ADDQ         BX, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R11
-	JNZ          loop359
+	JNZ          loop365
 	VMOVUPS      (R8), Y5
 	VFMADD231PD  Y0, Y1, Y5
-	VMOVUPS      Y5, (R8)
 	VMOVUPS      32(R8), Y1
 	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      64(R8), Y2
+	VFMADD231PD  Y0, Y3, Y2
+	VMOVUPS      96(R8), Y3
+	VFMADD231PD  Y0, Y4, Y3
+	VMOVUPS      Y5, (R8)
 	VMOVUPS      Y1, 32(R8)
-	VMOVUPS      64(R8), Y1
-	VFMADD231PD  Y0, Y3, Y1
-	VMOVUPS      Y1, 64(R8)
-	VMOVUPS      96(R8), Y1
-	VFMADD231PD  Y0, Y4, Y1
-	VMOVUPS      Y1, 96(R8)
+	VMOVUPS      Y2, 64(R8)
+	VMOVUPS      Y3, 96(R8)
 	ADDQ         $0x00000080, DI
 	ADDQ         $0x00000080, R8
 	SUBQ         $0x00000010, SI
 	JMP          vectors4
 
 vectors4end:
+	CMPQ   SI, $0x0000000c
+	JLE    fewer366
+	SHLQ   $0x03, SI
+	SUBQ   $0x00000020, SI
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
+
+loop367:
+	VBROADCASTSD (R9), Y5
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*8), R12
+	VFMADD231PD  (R12), Y5, Y1
+	VFMADD231PD  32(R12), Y5, Y2
+	VFMADD231PD  64(R12), Y5, Y3
+	VFMADD231PD  (R12)(SI*1), Y5, Y4
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop367
+	VMOVUPS      (R8), Y5
+	VFMADD231PD  Y0, Y1, Y5
+	VMOVUPS      32(R8), Y1
+	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      64(R8), Y2
+	VFMADD231PD  Y0, Y3, Y2
+	VMOVUPS      (R8)(SI*1), Y3
+	VFMADD231PD  Y0, Y4, Y3
+	VMOVUPS      Y5, (R8)
+	VMOVUPS      Y1, 32(R8)
+	VMOVUPS      Y2, 64(R8)
+	VMOVUPS      Y3, (R8)(SI*1)
+	JMP          next
+
+fewer366:
+	CMPQ   SI, $0x00000008
+	JLE    fewer368
+	SHLQ   $0x03, SI
+	SUBQ   $0x00000020, SI
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
+
+loop369:
+	VBROADCASTSD (R9), Y4
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*8), R12
+	VFMADD231PD  (R12), Y4, Y1
+	VFMADD231PD  32(R12), Y4, Y2
+	VFMADD231PD  (R12)(SI*1), Y4, Y3
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop369
+	VMOVUPS      (R8), Y4
+	VFMADD231PD  Y0, Y1, Y4
+	VMOVUPS      32(R8), Y1
+	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      (R8)(SI*1), Y2
+	VFMADD231PD  Y0, Y3, Y2
+	VMOVUPS      Y4, (R8)
+	VMOVUPS      Y1, 32(R8)
+	VMOVUPS      Y2, (R8)(SI*1)
+	JMP          next
+
+fewer368:
 vectors2:
 	CMPQ   SI, $0x00000008
 	JL     vectors2end
@@ -32634,7 +32790,7 @@ vectors2:
 	MOVQ   offsets+64(FP), R10
 	MOVQ   k+16(FP), R11
 
-loop360:
+loop370:
 	VBROADCASTSD (R9), Y3
 	MOVQ         (R10), R12
 	LEAQ         (DI)(R12*8), R12
@@ -32643,12 +32799,12 @@ loop360:
 	ADDQ         BX, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R11
-	JNZ          loop360
+	JNZ          loop370
 	VMOVUPS      (R8), Y3
 	VFMADD231PD  Y0, Y1, Y3
-	VMOVUPS      Y3, (R8)
 	VMOVUPS      32(R8), Y1
 	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      Y3, (R8)
 	VMOVUPS      Y1, 32(R8)
 	ADDQ         $0x00000040, DI
 	ADDQ         $0x00000040, R8
@@ -32656,41 +32812,37 @@ loop360:
 	JMP          vectors2
 
 vectors2end:
-	TESTQ   SI, SI
-	JZ      next
-	CMPQ    SI, $0x00000004
-	JLE     last
-	SUBQ    $0x00000004, SI
-	LEAQ    ones<>+32(SB), R9
-	SHLQ    $0x03, SI
-	SUBQ    SI, R9
-	VMOVUPS (R9), Y1
-	VXORPD  Y2, Y2, Y2
-	VXORPD  Y3, Y3, Y3
-	MOVQ    a+32(FP), SI
-	MOVQ    offsets+64(FP), R9
-	MOVQ    k+16(FP), R10
+	CMPQ   SI, $0x00000004
+	JLE    fewer371
+	SHLQ   $0x03, SI
+	SUBQ   $0x00000020, SI
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
 
-loop361:
-	VBROADCASTSD (SI), Y4
-	MOVQ         (R9), R11
-	LEAQ         (DI)(R11*8), R11
-	VFMADD231PD  (R11), Y4, Y2
-	VMASKMOVPD   32(R11), Y1, Y5
-	VFMADD231PD  Y5, Y4, Y3
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, R9
-	DECQ         R10
-	JNZ          loop361
-	VMOVUPS      (R8), Y4
-	VFMADD231PD  Y0, Y2, Y4
-	VMOVUPS      Y4, (R8)
-	VMASKMOVPD   32(R8), Y1, Y2
-	VFMADD231PD  Y0, Y3, Y2
-	VMASKMOVPD   Y2, Y1, 32(R8)
+loop372:
+	VBROADCASTSD (R9), Y3
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*8), R12
+	VFMADD231PD  (R12), Y3, Y1
+	VFMADD231PD  (R12)(SI*1), Y3, Y2
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop372
+	VMOVUPS      (R8), Y3
+	VFMADD231PD  Y0, Y1, Y3
+	VMOVUPS      (R8)(SI*1), Y1
+	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      Y3, (R8)
+	VMOVUPS      Y1, (R8)(SI*1)
 	JMP          next
 
-last:
+fewer371:
+	CMPQ    SI, $0x00000000
+	JLE     fewer373
 	LEAQ    ones<>+32(SB), R9
 	SHLQ    $0x03, SI
 	SUBQ    SI, R9
@@ -32700,7 +32852,7 @@ last:
 	MOVQ    offsets+64(FP), R9
 	MOVQ    k+16(FP), R10
 
-loop362:
+loop374:
 	VBROADCASTSD (SI), Y3
 	MOVQ         (R9), R11
 	LEAQ         (DI)(R11*8), R11
@@ -32709,11 +32861,13 @@ loop362:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop362
+	JNZ          loop374
 	VMASKMOVPD   (R8), Y1, Y3
 	VFMADD231PD  Y0, Y2, Y3
 	VMASKMOVPD   Y3, Y1, (R8)
+	JMP          next
 
+fewer373:
 next:
 	MOVQ ldb+56(FP), SI
 	SHLQ $0x03, SI
@@ -32722,7 +32876,7 @@ next:
 	SHLQ $0x03, SI
 	ADDQ SI, DX
 	DECQ AX
-	JNZ  loop357
+	JNZ  loop363
 	VZEROUPPER
 	RET
 
@@ -32736,7 +32890,7 @@ TEXT ·gemmOffsetsRowsAVX512F32<>(SB), NOSPLIT, $0-88
 	SHLQ         $0x02, BX
 	VBROADCASTSS alpha+24(FP), Z0
 
-loop363:
+loop375:
 	MOVQ n+8(FP), SI
 	MOVQ CX, DI
 	MOVQ DX, R8
@@ -32756,7 +32910,7 @@ vectors8:
 	MOVQ   offsets+64(FP), R10
 	MOVQ   k+16(FP), R11
 
-loop364:
+loop376:
 	VBROADCASTSS (R9), Z9
 	MOVQ         (R10), R12
 	LEAQ         (DI)(R12*4), R12
@@ -32771,31 +32925,31 @@ loop364:
 	ADDQ         BX, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R11
-	JNZ          loop364
+	JNZ          loop376
 	VMOVUPS      (R8), Z9
 	VFMADD231PS  Z0, Z1, Z9
-	VMOVUPS      Z9, (R8)
 	VMOVUPS      64(R8), Z1
 	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      128(R8), Z2
+	VFMADD231PS  Z0, Z3, Z2
+	VMOVUPS      192(R8), Z3
+	VFMADD231PS  Z0, Z4, Z3
+	VMOVUPS      256(R8), Z4
+	VFMADD231PS  Z0, Z5, Z4
+	VMOVUPS      320(R8), Z5
+	VFMADD231PS  Z0, Z6, Z5
+	VMOVUPS      384(R8), Z6
+	VFMADD231PS  Z0, Z7, Z6
+	VMOVUPS      448(R8), Z7
+	VFMADD231PS  Z0, Z8, Z7
+	VMOVUPS      Z9, (R8)
 	VMOVUPS      Z1, 64(R8)
-	VMOVUPS      128(R8), Z1
-	VFMADD231PS  Z0, Z3, Z1
-	VMOVUPS      Z1, 128(R8)
-	VMOVUPS      192(R8), Z1
-	VFMADD231PS  Z0, Z4, Z1
-	VMOVUPS      Z1, 192(R8)
-	VMOVUPS      256(R8), Z1
-	VFMADD231PS  Z0, Z5, Z1
-	VMOVUPS      Z1, 256(R8)
-	VMOVUPS      320(R8), Z1
-	VFMADD231PS  Z0, Z6, Z1
-	VMOVUPS      Z1, 320(R8)
-	VMOVUPS      384(R8), Z1
-	VFMADD231PS  Z0, Z7, Z1
-	VMOVUPS      Z1, 384(R8)
-	VMOVUPS      448(R8), Z1
-	VFMADD231PS  Z0, Z8, Z1
-	VMOVUPS      Z1, 448(R8)
+	VMOVUPS      Z2, 128(R8)
+	VMOVUPS      Z3, 192(R8)
+	VMOVUPS      Z4, 256(R8)
+	VMOVUPS      Z5, 320(R8)
+	VMOVUPS      Z6, 384(R8)
+	VMOVUPS      Z7, 448(R8)
 	ADDQ         $0x00000200, DI
 	ADDQ         $0x00000200, R8
 	SUBQ         $0x00000080, SI
@@ -32813,7 +32967,7 @@ vectors4:
 	MOVQ   offsets+64(FP), R10
 	MOVQ   k+16(FP), R11
 
-loop365:
+loop377:
 	VBROADCASTSS (R9), Z5
 	MOVQ         (R10), R12
 	LEAQ         (DI)(R12*4), R12
@@ -32824,25 +32978,106 @@ loop365:
 	ADDQ         BX, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R11
-	JNZ          loop365
+	JNZ          loop377
 	VMOVUPS      (R8), Z5
 	VFMADD231PS  Z0, Z1, Z5
-	VMOVUPS      Z5, (R8)
 	VMOVUPS      64(R8), Z1
 	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      128(R8), Z2
+	VFMADD231PS  Z0, Z3, Z2
+	VMOVUPS      192(R8), Z3
+	VFMADD231PS  Z0, Z4, Z3
+	VMOVUPS      Z5, (R8)
 	VMOVUPS      Z1, 64(R8)
-	VMOVUPS      128(R8), Z1
-	VFMADD231PS  Z0, Z3, Z1
-	VMOVUPS      Z1, 128(R8)
-	VMOVUPS      192(R8), Z1
-	VFMADD231PS  Z0, Z4, Z1
-	VMOVUPS      Z1, 192(R8)
+	VMOVUPS      Z2, 128(R8)
+	VMOVUPS      Z3, 192(R8)
 	ADDQ         $0x00000100, DI
 	ADDQ         $0x00000100, R8
 	SUBQ         $0x00000040, SI
 	JMP          vectors4
 
 vectors4end:
+	CMPQ   SI, $0x00000030
+	JLE    fewer378
+	SUBQ   $0x00000030, SI
+	MOVQ   $-1, R9
+	SHLXQ  SI, R9, R9
+	NOTQ   R9
+	KMOVW  R9, K1
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	MOVQ   a+32(FP), SI
+	MOVQ   offsets+64(FP), R9
+	MOVQ   k+16(FP), R10
+
+loop379:
+	VBROADCASTSS (SI), Z5
+	MOVQ         (R9), R11
+	LEAQ         (DI)(R11*4), R11
+	VFMADD231PS  (R11), Z5, Z1
+	VFMADD231PS  64(R11), Z5, Z2
+	VFMADD231PS  128(R11), Z5, Z3
+	VMOVUPS.Z    192(R11), K1, Z6
+	VFMADD231PS  Z6, Z5, Z4
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop379
+	VMOVUPS      (R8), Z5
+	VFMADD231PS  Z0, Z1, Z5
+	VMOVUPS      64(R8), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      128(R8), Z2
+	VFMADD231PS  Z0, Z3, Z2
+	VMOVUPS.Z    192(R8), K1, Z3
+	VFMADD231PS  Z0, Z4, Z3
+	VMOVUPS      Z5, (R8)
+	VMOVUPS      Z1, 64(R8)
+	VMOVUPS      Z2, 128(R8)
+	VMOVUPS      Z3, K1, 192(R8)
+	JMP          next
+
+fewer378:
+	CMPQ   SI, $0x00000020
+	JLE    fewer380
+	SUBQ   $0x00000020, SI
+	MOVQ   $-1, R9
+	SHLXQ  SI, R9, R9
+	NOTQ   R9
+	KMOVW  R9, K1
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	MOVQ   a+32(FP), SI
+	MOVQ   offsets+64(FP), R9
+	MOVQ   k+16(FP), R10
+
+loop381:
+	VBROADCASTSS (SI), Z4
+	MOVQ         (R9), R11
+	LEAQ         (DI)(R11*4), R11
+	VFMADD231PS  (R11), Z4, Z1
+	VFMADD231PS  64(R11), Z4, Z2
+	VMOVUPS.Z    128(R11), K1, Z5
+	VFMADD231PS  Z5, Z4, Z3
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop381
+	VMOVUPS      (R8), Z4
+	VFMADD231PS  Z0, Z1, Z4
+	VMOVUPS      64(R8), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS.Z    128(R8), K1, Z2
+	VFMADD231PS  Z0, Z3, Z2
+	VMOVUPS      Z4, (R8)
+	VMOVUPS      Z1, 64(R8)
+	VMOVUPS      Z2, K1, 128(R8)
+	JMP          next
+
+fewer380:
 vectors2:
 	CMPQ   SI, $0x00000020
 	JL     vectors2end
@@ -32852,7 +33087,7 @@ vectors2:
 	MOVQ   offsets+64(FP), R10
 	MOVQ   k+16(FP), R11
 
-loop366:
+loop382:
 	VBROADCASTSS (R9), Z3
 	MOVQ         (R10), R12
 	LEAQ         (DI)(R12*4), R12
@@ -32861,12 +33096,12 @@ loop366:
 	ADDQ         BX, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R11
-	JNZ          loop366
+	JNZ          loop382
 	VMOVUPS      (R8), Z3
 	VFMADD231PS  Z0, Z1, Z3
-	VMOVUPS      Z3, (R8)
 	VMOVUPS      64(R8), Z1
 	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z3, (R8)
 	VMOVUPS      Z1, 64(R8)
 	ADDQ         $0x00000080, DI
 	ADDQ         $0x00000080, R8
@@ -32874,10 +33109,8 @@ loop366:
 	JMP          vectors2
 
 vectors2end:
-	TESTQ  SI, SI
-	JZ     next
 	CMPQ   SI, $0x00000010
-	JLE    last
+	JLE    fewer383
 	SUBQ   $0x00000010, SI
 	MOVQ   $-1, R9
 	SHLXQ  SI, R9, R9
@@ -32889,7 +33122,7 @@ vectors2end:
 	MOVQ   offsets+64(FP), R9
 	MOVQ   k+16(FP), R10
 
-loop367:
+loop384:
 	VBROADCASTSS (SI), Z3
 	MOVQ         (R9), R11
 	LEAQ         (DI)(R11*4), R11
@@ -32899,16 +33132,18 @@ loop367:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop367
+	JNZ          loop384
 	VMOVUPS      (R8), Z3
 	VFMADD231PS  Z0, Z1, Z3
-	VMOVUPS      Z3, (R8)
 	VMOVUPS.Z    64(R8), K1, Z1
 	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z3, (R8)
 	VMOVUPS      Z1, K1, 64(R8)
 	JMP          next
 
-last:
+fewer383:
+	CMPQ   SI, $0x00000000
+	JLE    fewer385
 	MOVQ   $-1, R9
 	SHLXQ  SI, R9, R9
 	NOTQ   R9
@@ -32918,7 +33153,7 @@ last:
 	MOVQ   offsets+64(FP), R9
 	MOVQ   k+16(FP), R10
 
-loop368:
+loop386:
 	VBROADCASTSS (SI), Z2
 	MOVQ         (R9), R11
 	LEAQ         (DI)(R11*4), R11
@@ -32927,11 +33162,13 @@ loop368:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop368
+	JNZ          loop386
 	VMOVUPS.Z    (R8), K1, Z2
 	VFMADD231PS  Z0, Z1, Z2
 	VMOVUPS      Z2, K1, (R8)
+	JMP          next
 
+fewer385:
 next:
 	MOVQ ldb+56(FP), SI
 	SHLQ $0x02, SI
@@ -32940,7 +33177,7 @@ next:
 	SHLQ $0x02, SI
 	ADDQ SI, DX
 	DECQ AX
-	JNZ  loop363
+	JNZ  loop375
 	VZEROUPPER
 	RET
 
@@ -32954,7 +33191,7 @@ TEXT ·gemmOffsetsRowsAVX2F32<>(SB), NOSPLIT, $0-88
 	SHLQ         $0x02, BX
 	VBROADCASTSS alpha+24(FP), Y0
 
-loop369:
+loop387:
 	MOVQ n+8(FP), SI
 	MOVQ CX, DI
 	MOVQ DX, R8
@@ -32974,7 +33211,7 @@ vectors8:
 	MOVQ   offsets+64(FP), R10
 	MOVQ   k+16(FP), R11
 
-loop370:
+loop388:
 	VBROADCASTSS (R9), Y9
 	MOVQ         (R10), R12
 	LEAQ         (DI)(R12*4), R12
@@ -32989,31 +33226,31 @@ loop370:
 	ADDQ         BX, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R11
-	JNZ          loop370
+	JNZ          loop388
 	VMOVUPS      (R8), Y9
 	VFMADD231PS  Y0, Y1, Y9
-	VMOVUPS      Y9, (R8)
 	VMOVUPS      32(R8), Y1
 	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      64(R8), Y2
+	VFMADD231PS  Y0, Y3, Y2
+	VMOVUPS      96(R8), Y3
+	VFMADD231PS  Y0, Y4, Y3
+	VMOVUPS      128(R8), Y4
+	VFMADD231PS  Y0, Y5, Y4
+	VMOVUPS      160(R8), Y5
+	VFMADD231PS  Y0, Y6, Y5
+	VMOVUPS      192(R8), Y6
+	VFMADD231PS  Y0, Y7, Y6
+	VMOVUPS      224(R8), Y7
+	VFMADD231PS  Y0, Y8, Y7
+	VMOVUPS      Y9, (R8)
 	VMOVUPS      Y1, 32(R8)
-	VMOVUPS      64(R8), Y1
-	VFMADD231PS  Y0, Y3, Y1
-	VMOVUPS      Y1, 64(R8)
-	VMOVUPS      96(R8), Y1
-	VFMADD231PS  Y0, Y4, Y1
-	VMOVUPS      Y1, 96(R8)
-	VMOVUPS      128(R8), Y1
-	VFMADD231PS  Y0, Y5, Y1
-	VMOVUPS      Y1, 128(R8)
-	VMOVUPS      160(R8), Y1
-	VFMADD231PS  Y0, Y6, Y1
-	VMOVUPS      Y1, 160(R8)
-	VMOVUPS      192(R8), Y1
-	VFMADD231PS  Y0, Y7, Y1
-	VMOVUPS      Y1, 192(R8)
-	VMOVUPS      224(R8), Y1
-	VFMADD231PS  Y0, Y8, Y1
-	VMOVUPS      Y1, 224(R8)
+	VMOVUPS      Y2, 64(R8)
+	VMOVUPS      Y3, 96(R8)
+	VMOVUPS      Y4, 128(R8)
+	VMOVUPS      Y5, 160(R8)
+	VMOVUPS      Y6, 192(R8)
+	VMOVUPS      Y7, 224(R8)
 	ADDQ         $0x00000100, DI
 	ADDQ         $0x00000100, R8
 	SUBQ         $0x00000040, SI
@@ -33031,7 +33268,7 @@ vectors4:
 	MOVQ   offsets+64(FP), R10
 	MOVQ   k+16(FP), R11
 
-loop371:
+loop389:
 	VBROADCASTSS (R9), Y5
 	MOVQ         (R10), R12
 	LEAQ         (DI)(R12*4), R12
@@ -33042,25 +33279,98 @@ loop371:
 	ADDQ         BX, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R11
-	JNZ          loop371
+	JNZ          loop389
 	VMOVUPS      (R8), Y5
 	VFMADD231PS  Y0, Y1, Y5
-	VMOVUPS      Y5, (R8)
 	VMOVUPS      32(R8), Y1
 	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      64(R8), Y2
+	VFMADD231PS  Y0, Y3, Y2
+	VMOVUPS      96(R8), Y3
+	VFMADD231PS  Y0, Y4, Y3
+	VMOVUPS      Y5, (R8)
 	VMOVUPS      Y1, 32(R8)
-	VMOVUPS      64(R8), Y1
-	VFMADD231PS  Y0, Y3, Y1
-	VMOVUPS      Y1, 64(R8)
-	VMOVUPS      96(R8), Y1
-	VFMADD231PS  Y0, Y4, Y1
-	VMOVUPS      Y1, 96(R8)
+	VMOVUPS      Y2, 64(R8)
+	VMOVUPS      Y3, 96(R8)
 	ADDQ         $0x00000080, DI
 	ADDQ         $0x00000080, R8
 	SUBQ         $0x00000020, SI
 	JMP          vectors4
 
 vectors4end:
+	CMPQ   SI, $0x00000018
+	JLE    fewer390
+	SHLQ   $0x02, SI
+	SUBQ   $0x00000020, SI
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
+
+loop391:
+	VBROADCASTSS (R9), Y5
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*4), R12
+	VFMADD231PS  (R12), Y5, Y1
+	VFMADD231PS  32(R12), Y5, Y2
+	VFMADD231PS  64(R12), Y5, Y3
+	VFMADD231PS  (R12)(SI*1), Y5, Y4
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop391
+	VMOVUPS      (R8), Y5
+	VFMADD231PS  Y0, Y1, Y5
+	VMOVUPS      32(R8), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      64(R8), Y2
+	VFMADD231PS  Y0, Y3, Y2
+	VMOVUPS      (R8)(SI*1), Y3
+	VFMADD231PS  Y0, Y4, Y3
+	VMOVUPS      Y5, (R8)
+	VMOVUPS      Y1, 32(R8)
+	VMOVUPS      Y2, 64(R8)
+	VMOVUPS      Y3, (R8)(SI*1)
+	JMP          next
+
+fewer390:
+	CMPQ   SI, $0x00000010
+	JLE    fewer392
+	SHLQ   $0x02, SI
+	SUBQ   $0x00000020, SI
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
+
+loop393:
+	VBROADCASTSS (R9), Y4
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*4), R12
+	VFMADD231PS  (R12), Y4, Y1
+	VFMADD231PS  32(R12), Y4, Y2
+	VFMADD231PS  (R12)(SI*1), Y4, Y3
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop393
+	VMOVUPS      (R8), Y4
+	VFMADD231PS  Y0, Y1, Y4
+	VMOVUPS      32(R8), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      (R8)(SI*1), Y2
+	VFMADD231PS  Y0, Y3, Y2
+	VMOVUPS      Y4, (R8)
+	VMOVUPS      Y1, 32(R8)
+	VMOVUPS      Y2, (R8)(SI*1)
+	JMP          next
+
+fewer392:
 vectors2:
 	CMPQ   SI, $0x00000010
 	JL     vectors2end
@@ -33070,7 +33380,7 @@ vectors2:
 	MOVQ   offsets+64(FP), R10
 	MOVQ   k+16(FP), R11
 
-loop372:
+loop394:
 	VBROADCASTSS (R9), Y3
 	MOVQ         (R10), R12
 	LEAQ         (DI)(R12*4), R12
@@ -33079,12 +33389,12 @@ loop372:
 	ADDQ         BX, R9
 	ADDQ         $0x00000008, R10
 	DECQ         R11
-	JNZ          loop372
+	JNZ          loop394
 	VMOVUPS      (R8), Y3
 	VFMADD231PS  Y0, Y1, Y3
-	VMOVUPS      Y3, (R8)
 	VMOVUPS      32(R8), Y1
 	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y3, (R8)
 	VMOVUPS      Y1, 32(R8)
 	ADDQ         $0x00000040, DI
 	ADDQ         $0x00000040, R8
@@ -33092,41 +33402,37 @@ loop372:
 	JMP          vectors2
 
 vectors2end:
-	TESTQ   SI, SI
-	JZ      next
-	CMPQ    SI, $0x00000008
-	JLE     last
-	SUBQ    $0x00000008, SI
-	LEAQ    ones<>+32(SB), R9
-	SHLQ    $0x02, SI
-	SUBQ    SI, R9
-	VMOVUPS (R9), Y1
-	VXORPD  Y2, Y2, Y2
-	VXORPD  Y3, Y3, Y3
-	MOVQ    a+32(FP), SI
-	MOVQ    offsets+64(FP), R9
-	MOVQ    k+16(FP), R10
+	CMPQ   SI, $0x00000008
+	JLE    fewer395
+	SHLQ   $0x02, SI
+	SUBQ   $0x00000020, SI
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	MOVQ   a+32(FP), R9
+	MOVQ   offsets+64(FP), R10
+	MOVQ   k+16(FP), R11
 
-loop373:
-	VBROADCASTSS (SI), Y4
-	MOVQ         (R9), R11
-	LEAQ         (DI)(R11*4), R11
-	VFMADD231PS  (R11), Y4, Y2
-	VMASKMOVPS   32(R11), Y1, Y5
-	VFMADD231PS  Y5, Y4, Y3
-	ADDQ         BX, SI
-	ADDQ         $0x00000008, R9
-	DECQ         R10
-	JNZ          loop373
-	VMOVUPS      (R8), Y4
-	VFMADD231PS  Y0, Y2, Y4
-	VMOVUPS      Y4, (R8)
-	VMASKMOVPS   32(R8), Y1, Y2
-	VFMADD231PS  Y0, Y3, Y2
-	VMASKMOVPS   Y2, Y1, 32(R8)
+loop396:
+	VBROADCASTSS (R9), Y3
+	MOVQ         (R10), R12
+	LEAQ         (DI)(R12*4), R12
+	VFMADD231PS  (R12), Y3, Y1
+	VFMADD231PS  (R12)(SI*1), Y3, Y2
+	ADDQ         BX, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          loop396
+	VMOVUPS      (R8), Y3
+	VFMADD231PS  Y0, Y1, Y3
+	VMOVUPS      (R8)(SI*1), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y3, (R8)
+	VMOVUPS      Y1, (R8)(SI*1)
 	JMP          next
 
-last:
+fewer395:
+	CMPQ    SI, $0x00000000
+	JLE     fewer397
 	LEAQ    ones<>+32(SB), R9
 	SHLQ    $0x02, SI
 	SUBQ    SI, R9
@@ -33136,7 +33442,7 @@ last:
 	MOVQ    offsets+64(FP), R9
 	MOVQ    k+16(FP), R10
 
-loop374:
+loop398:
 	VBROADCASTSS (SI), Y3
 	MOVQ         (R9), R11
 	LEAQ         (DI)(R11*4), R11
@@ -33145,11 +33451,13 @@ loop374:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop374
+	JNZ          loop398
 	VMASKMOVPS   (R8), Y1, Y3
 	VFMADD231PS  Y0, Y2, Y3
 	VMASKMOVPS   Y3, Y1, (R8)
+	JMP          next
 
+fewer397:
 next:
 	MOVQ ldb+56(FP), SI
 	SHLQ $0x02, SI
@@ -33158,7 +33466,7 @@ next:
 	SHLQ $0x02, SI
 	ADDQ SI, DX
 	DECQ AX
-	JNZ  loop369
+	JNZ  loop387
 	VZEROUPPER
 	RET
 
@@ -33200,14 +33508,14 @@ dots5:
 	MOVQ   m+0(FP), R11
 	MOVQ   R11, (SP)
 
-row375:
+row399:
 	MOVQ n+8(FP), R13
 	MOVQ R9, R11
 	MOVQ R10, R12
 
-whole376:
+whole400:
 	SUBQ        $0x00000008, R13
-	JL          tail377
+	JL          tail401
 	VMOVUPS     (R12), Z5
 	VFMADD231PD (R11)(BX*1), Z5, Z0
 	VFMADD231PD (R11)(SI*1), Z5, Z1
@@ -33216,11 +33524,11 @@ whole376:
 	VFMADD231PD (R11)(DX*1), Z5, Z4
 	ADDQ        $0x00000040, R11
 	ADDQ        $0x00000040, R12
-	JMP         whole376
+	JMP         whole400
 
-tail377:
+tail401:
 	ADDQ        $0x00000008, R13
-	JZ          next378
+	JZ          next402
 	MOVQ        $-1, R14
 	SHLXQ       R13, R14, R14
 	NOTQ        R14
@@ -33237,11 +33545,11 @@ tail377:
 	VMOVUPD.Z   (R11)(DX*1), K1, Z6
 	VFMADD231PD Z6, Z5, Z4
 
-next378:
+next402:
 	ADDQ          AX, R9
 	ADDQ          CX, R10
 	DECQ          (SP)
-	JNZ           row375
+	JNZ           row399
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Y5, Y0, Y5
@@ -33300,14 +33608,14 @@ dots4:
 	MOVQ   m+0(FP), R10
 	MOVQ   R10, (SP)
 
-row379:
+row403:
 	MOVQ n+8(FP), R12
 	MOVQ R8, R10
 	MOVQ R9, R11
 
-whole380:
+whole404:
 	SUBQ        $0x00000008, R12
-	JL          tail381
+	JL          tail405
 	VMOVUPS     (R11), Z4
 	VFMADD231PD (R10)(BX*1), Z4, Z0
 	VFMADD231PD (R10)(SI*1), Z4, Z1
@@ -33315,11 +33623,11 @@ whole380:
 	VFMADD231PD (R10)(DX*1), Z4, Z3
 	ADDQ        $0x00000040, R10
 	ADDQ        $0x00000040, R11
-	JMP         whole380
+	JMP         whole404
 
-tail381:
+tail405:
 	ADDQ        $0x00000008, R12
-	JZ          next382
+	JZ          next406
 	MOVQ        $-1, R13
 	SHLXQ       R12, R13, R13
 	NOTQ        R13
@@ -33334,11 +33642,11 @@ tail381:
 	VMOVUPD.Z   (R10)(DX*1), K1, Z5
 	VFMADD231PD Z5, Z4, Z3
 
-next382:
+next406:
 	ADDQ          AX, R8
 	ADDQ          CX, R9
 	DECQ          (SP)
-	JNZ           row379
+	JNZ           row403
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y4
 	VADDPD        Y4, Y0, Y4
@@ -33384,25 +33692,25 @@ dots3:
 	MOVQ   m+0(FP), R9
 	MOVQ   R9, (SP)
 
-row383:
+row407:
 	MOVQ n+8(FP), R11
 	MOVQ DI, R9
 	MOVQ R8, R10
 
-whole384:
+whole408:
 	SUBQ        $0x00000008, R11
-	JL          tail385
+	JL          tail409
 	VMOVUPS     (R10), Z3
 	VFMADD231PD (R9)(BX*1), Z3, Z0
 	VFMADD231PD (R9)(SI*1), Z3, Z1
 	VFMADD231PD (R9)(DX*1), Z3, Z2
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000040, R10
-	JMP         whole384
+	JMP         whole408
 
-tail385:
+tail409:
 	ADDQ        $0x00000008, R11
-	JZ          next386
+	JZ          next410
 	MOVQ        $-1, R12
 	SHLXQ       R11, R12, R12
 	NOTQ        R12
@@ -33415,11 +33723,11 @@ tail385:
 	VMOVUPD.Z   (R9)(DX*1), K1, Z4
 	VFMADD231PD Z4, Z3, Z2
 
-next386:
+next410:
 	ADDQ          AX, DI
 	ADDQ          CX, R8
 	DECQ          (SP)
-	JNZ           row383
+	JNZ           row407
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y3
 	VADDPD        Y3, Y0, Y3
@@ -33464,24 +33772,24 @@ dots2:
 	MOVQ   m+0(FP), R8
 	MOVQ   R8, (SP)
 
-row387:
+row411:
 	MOVQ n+8(FP), R10
 	MOVQ SI, R8
 	MOVQ DI, R9
 
-whole388:
+whole412:
 	SUBQ        $0x00000008, R10
-	JL          tail389
+	JL          tail413
 	VMOVUPS     (R9), Z2
 	VFMADD231PD (R8)(BX*1), Z2, Z0
 	VFMADD231PD (R8)(DX*1), Z2, Z1
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
-	JMP         whole388
+	JMP         whole412
 
-tail389:
+tail413:
 	ADDQ        $0x00000008, R10
-	JZ          next390
+	JZ          next414
 	MOVQ        $-1, R11
 	SHLXQ       R10, R11, R11
 	NOTQ        R11
@@ -33492,11 +33800,11 @@ tail389:
 	VMOVUPD.Z   (R8)(DX*1), K1, Z3
 	VFMADD231PD Z3, Z2, Z1
 
-next390:
+next414:
 	ADDQ          AX, SI
 	ADDQ          CX, DI
 	DECQ          (SP)
-	JNZ           row387
+	JNZ           row411
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VADDPD        Y2, Y0, Y2
@@ -33528,23 +33836,23 @@ dots1:
 	MOVQ   m+0(FP), DI
 	MOVQ   DI, (SP)
 
-row391:
+row415:
 	MOVQ n+8(FP), R9
 	MOVQ BX, DI
 	MOVQ SI, R8
 
-whole392:
+whole416:
 	SUBQ        $0x00000008, R9
-	JL          tail393
+	JL          tail417
 	VMOVUPS     (R8), Z1
 	VFMADD231PD (DI)(DX*1), Z1, Z0
 	ADDQ        $0x00000040, DI
 	ADDQ        $0x00000040, R8
-	JMP         whole392
+	JMP         whole416
 
-tail393:
+tail417:
 	ADDQ        $0x00000008, R9
-	JZ          next394
+	JZ          next418
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -33553,11 +33861,11 @@ tail393:
 	VMOVUPD.Z   (DI)(DX*1), K1, Z2
 	VFMADD231PD Z2, Z1, Z0
 
-next394:
+next418:
 	ADDQ          AX, BX
 	ADDQ          CX, SI
 	DECQ          (SP)
-	JNZ           row391
+	JNZ           row415
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y1
@@ -33616,14 +33924,14 @@ dots5:
 	MOVQ   m+0(FP), R11
 	MOVQ   R11, (SP)
 
-row395:
+row419:
 	MOVQ n+8(FP), R13
 	MOVQ R9, R11
 	MOVQ R10, R12
 
-whole396:
+whole420:
 	SUBQ        $0x00000004, R13
-	JL          tail397
+	JL          tail421
 	VMOVUPS     (R12), Y5
 	VFMADD231PD (R11)(BX*1), Y5, Y0
 	VFMADD231PD (R11)(SI*1), Y5, Y1
@@ -33632,11 +33940,11 @@ whole396:
 	VFMADD231PD (R11)(DX*1), Y5, Y4
 	ADDQ        $0x00000020, R11
 	ADDQ        $0x00000020, R12
-	JMP         whole396
+	JMP         whole420
 
-tail397:
+tail421:
 	ADDQ        $0x00000004, R13
-	JZ          next398
+	JZ          next422
 	LEAQ        ones<>+32(SB), R14
 	SHLQ        $0x03, R13
 	SUBQ        R13, R14
@@ -33658,11 +33966,11 @@ tail397:
 	VMASKMOVPD  (R11)(DX*1), Y6, Y6
 	VFMADD231PD Y6, Y5, Y4
 
-next398:
+next422:
 	ADDQ         AX, R9
 	ADDQ         CX, R10
 	DECQ         (SP)
-	JNZ          row395
+	JNZ          row419
 	MOVQ         24(SP), DX
 	VUNPCKLPD    Y1, Y0, Y5
 	VUNPCKHPD    Y1, Y0, Y0
@@ -33711,14 +34019,14 @@ dots4:
 	MOVQ   m+0(FP), R10
 	MOVQ   R10, (SP)
 
-row399:
+row423:
 	MOVQ n+8(FP), R12
 	MOVQ R8, R10
 	MOVQ R9, R11
 
-whole400:
+whole424:
 	SUBQ        $0x00000004, R12
-	JL          tail401
+	JL          tail425
 	VMOVUPS     (R11), Y4
 	VFMADD231PD (R10)(BX*1), Y4, Y0
 	VFMADD231PD (R10)(SI*1), Y4, Y1
@@ -33726,11 +34034,11 @@ whole400:
 	VFMADD231PD (R10)(DX*1), Y4, Y3
 	ADDQ        $0x00000020, R10
 	ADDQ        $0x00000020, R11
-	JMP         whole400
+	JMP         whole424
 
-tail401:
+tail425:
 	ADDQ        $0x00000004, R12
-	JZ          next402
+	JZ          next426
 	LEAQ        ones<>+32(SB), R13
 	SHLQ        $0x03, R12
 	SUBQ        R12, R13
@@ -33749,11 +34057,11 @@ tail401:
 	VMASKMOVPD  (R10)(DX*1), Y5, Y5
 	VFMADD231PD Y5, Y4, Y3
 
-next402:
+next426:
 	ADDQ       AX, R8
 	ADDQ       CX, R9
 	DECQ       (SP)
-	JNZ        row399
+	JNZ        row423
 	MOVQ       24(SP), DX
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -33791,25 +34099,25 @@ dots3:
 	MOVQ   m+0(FP), R9
 	MOVQ   R9, (SP)
 
-row403:
+row427:
 	MOVQ n+8(FP), R11
 	MOVQ DI, R9
 	MOVQ R8, R10
 
-whole404:
+whole428:
 	SUBQ        $0x00000004, R11
-	JL          tail405
+	JL          tail429
 	VMOVUPS     (R10), Y3
 	VFMADD231PD (R9)(BX*1), Y3, Y0
 	VFMADD231PD (R9)(SI*1), Y3, Y1
 	VFMADD231PD (R9)(DX*1), Y3, Y2
 	ADDQ        $0x00000020, R9
 	ADDQ        $0x00000020, R10
-	JMP         whole404
+	JMP         whole428
 
-tail405:
+tail429:
 	ADDQ        $0x00000004, R11
-	JZ          next406
+	JZ          next430
 	LEAQ        ones<>+32(SB), R12
 	SHLQ        $0x03, R11
 	SUBQ        R11, R12
@@ -33825,11 +34133,11 @@ tail405:
 	VMASKMOVPD  (R9)(DX*1), Y4, Y4
 	VFMADD231PD Y4, Y3, Y2
 
-next406:
+next430:
 	ADDQ         AX, DI
 	ADDQ         CX, R8
 	DECQ         (SP)
-	JNZ          row403
+	JNZ          row427
 	MOVQ         24(SP), DX
 	VUNPCKLPD    Y1, Y0, Y3
 	VUNPCKHPD    Y1, Y0, Y1
@@ -33868,24 +34176,24 @@ dots2:
 	MOVQ   m+0(FP), R8
 	MOVQ   R8, (SP)
 
-row407:
+row431:
 	MOVQ n+8(FP), R10
 	MOVQ SI, R8
 	MOVQ DI, R9
 
-whole408:
+whole432:
 	SUBQ        $0x00000004, R10
-	JL          tail409
+	JL          tail433
 	VMOVUPS     (R9), Y2
 	VFMADD231PD (R8)(BX*1), Y2, Y0
 	VFMADD231PD (R8)(DX*1), Y2, Y1
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000020, R9
-	JMP         whole408
+	JMP         whole432
 
-tail409:
+tail433:
 	ADDQ        $0x00000004, R10
-	JZ          next410
+	JZ          next434
 	LEAQ        ones<>+32(SB), R11
 	SHLQ        $0x03, R10
 	SUBQ        R10, R11
@@ -33898,11 +34206,11 @@ tail409:
 	VMASKMOVPD  (R8)(DX*1), Y3, Y3
 	VFMADD231PD Y3, Y2, Y1
 
-next410:
+next434:
 	ADDQ         AX, SI
 	ADDQ         CX, DI
 	DECQ         (SP)
-	JNZ          row407
+	JNZ          row431
 	MOVQ         24(SP), DX
 	VUNPCKLPD    Y1, Y0, Y2
 	VUNPCKHPD    Y1, Y0, Y0
@@ -33930,23 +34238,23 @@ dots1:
 	MOVQ   m+0(FP), DI
 	MOVQ   DI, (SP)
 
-row411:
+row435:
 	MOVQ n+8(FP), R9
 	MOVQ BX, DI
 	MOVQ SI, R8
 
-whole412:
+whole436:
 	SUBQ        $0x00000004, R9
-	JL          tail413
+	JL          tail437
 	VMOVUPS     (R8), Y1
 	VFMADD231PD (DI)(DX*1), Y1, Y0
 	ADDQ        $0x00000020, DI
 	ADDQ        $0x00000020, R8
-	JMP         whole412
+	JMP         whole436
 
-tail413:
+tail437:
 	ADDQ        $0x00000004, R9
-	JZ          next414
+	JZ          next438
 	LEAQ        ones<>+32(SB), R10
 	SHLQ        $0x03, R9
 	SUBQ        R9, R10
@@ -33956,11 +34264,11 @@ tail413:
 	VMASKMOVPD  (DI)(DX*1), Y2, Y2
 	VFMADD231PD Y2, Y1, Y0
 
-next414:
+next438:
 	ADDQ         AX, BX
 	ADDQ         CX, SI
 	DECQ         (SP)
-	JNZ          row411
+	JNZ          row435
 	MOVQ         24(SP), DX
 	VUNPCKLPD    Y0, Y0, Y1
 	VUNPCKHPD    Y0, Y0, Y0
@@ -34017,14 +34325,14 @@ dots5:
 	MOVQ   m+0(FP), R11
 	MOVQ   R11, (SP)
 
-row415:
+row439:
 	MOVQ n+8(FP), R13
 	MOVQ R9, R11
 	MOVQ R10, R12
 
-whole416:
+whole440:
 	SUBQ        $0x00000010, R13
-	JL          tail417
+	JL          tail441
 	VMOVUPS     (R12), Z5
 	VFMADD231PS (R11)(BX*1), Z5, Z0
 	VFMADD231PS (R11)(SI*1), Z5, Z1
@@ -34033,11 +34341,11 @@ whole416:
 	VFMADD231PS (R11)(DX*1), Z5, Z4
 	ADDQ        $0x00000040, R11
 	ADDQ        $0x00000040, R12
-	JMP         whole416
+	JMP         whole440
 
-tail417:
+tail441:
 	ADDQ        $0x00000010, R13
-	JZ          next418
+	JZ          next442
 	MOVQ        $-1, R14
 	SHLXQ       R13, R14, R14
 	NOTQ        R14
@@ -34054,11 +34362,11 @@ tail417:
 	VMOVUPS.Z   (R11)(DX*1), K1, Z6
 	VFMADD231PS Z6, Z5, Z4
 
-next418:
+next442:
 	ADDQ          AX, R9
 	ADDQ          CX, R10
 	DECQ          (SP)
-	JNZ           row415
+	JNZ           row439
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Y5, Y0, Y5
@@ -34122,14 +34430,14 @@ dots4:
 	MOVQ   m+0(FP), R10
 	MOVQ   R10, (SP)
 
-row419:
+row443:
 	MOVQ n+8(FP), R12
 	MOVQ R8, R10
 	MOVQ R9, R11
 
-whole420:
+whole444:
 	SUBQ        $0x00000010, R12
-	JL          tail421
+	JL          tail445
 	VMOVUPS     (R11), Z4
 	VFMADD231PS (R10)(BX*1), Z4, Z0
 	VFMADD231PS (R10)(SI*1), Z4, Z1
@@ -34137,11 +34445,11 @@ whole420:
 	VFMADD231PS (R10)(DX*1), Z4, Z3
 	ADDQ        $0x00000040, R10
 	ADDQ        $0x00000040, R11
-	JMP         whole420
+	JMP         whole444
 
-tail421:
+tail445:
 	ADDQ        $0x00000010, R12
-	JZ          next422
+	JZ          next446
 	MOVQ        $-1, R13
 	SHLXQ       R12, R13, R13
 	NOTQ        R13
@@ -34156,11 +34464,11 @@ tail421:
 	VMOVUPS.Z   (R10)(DX*1), K1, Z5
 	VFMADD231PS Z5, Z4, Z3
 
-next422:
+next446:
 	ADDQ          AX, R8
 	ADDQ          CX, R9
 	DECQ          (SP)
-	JNZ           row419
+	JNZ           row443
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y4
 	VADDPS        Y4, Y0, Y4
@@ -34208,25 +34516,25 @@ dots3:
 	MOVQ   m+0(FP), R9
 	MOVQ   R9, (SP)
 
-row423:
+row447:
 	MOVQ n+8(FP), R11
 	MOVQ DI, R9
 	MOVQ R8, R10
 
-whole424:
+whole448:
 	SUBQ        $0x00000010, R11
-	JL          tail425
+	JL          tail449
 	VMOVUPS     (R10), Z3
 	VFMADD231PS (R9)(BX*1), Z3, Z0
 	VFMADD231PS (R9)(SI*1), Z3, Z1
 	VFMADD231PS (R9)(DX*1), Z3, Z2
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000040, R10
-	JMP         whole424
+	JMP         whole448
 
-tail425:
+tail449:
 	ADDQ        $0x00000010, R11
-	JZ          next426
+	JZ          next450
 	MOVQ        $-1, R12
 	SHLXQ       R11, R12, R12
 	NOTQ        R12
@@ -34239,11 +34547,11 @@ tail425:
 	VMOVUPS.Z   (R9)(DX*1), K1, Z4
 	VFMADD231PS Z4, Z3, Z2
 
-next426:
+next450:
 	ADDQ          AX, DI
 	ADDQ          CX, R8
 	DECQ          (SP)
-	JNZ           row423
+	JNZ           row447
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y3
 	VADDPS        Y3, Y0, Y3
@@ -34290,24 +34598,24 @@ dots2:
 	MOVQ   m+0(FP), R8
 	MOVQ   R8, (SP)
 
-row427:
+row451:
 	MOVQ n+8(FP), R10
 	MOVQ SI, R8
 	MOVQ DI, R9
 
-whole428:
+whole452:
 	SUBQ        $0x00000010, R10
-	JL          tail429
+	JL          tail453
 	VMOVUPS     (R9), Z2
 	VFMADD231PS (R8)(BX*1), Z2, Z0
 	VFMADD231PS (R8)(DX*1), Z2, Z1
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
-	JMP         whole428
+	JMP         whole452
 
-tail429:
+tail453:
 	ADDQ        $0x00000010, R10
-	JZ          next430
+	JZ          next454
 	MOVQ        $-1, R11
 	SHLXQ       R10, R11, R11
 	NOTQ        R11
@@ -34318,11 +34626,11 @@ tail429:
 	VMOVUPS.Z   (R8)(DX*1), K1, Z3
 	VFMADD231PS Z3, Z2, Z1
 
-next430:
+next454:
 	ADDQ          AX, SI
 	ADDQ          CX, DI
 	DECQ          (SP)
-	JNZ           row427
+	JNZ           row451
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VADDPS        Y2, Y0, Y2
@@ -34357,23 +34665,23 @@ dots1:
 	MOVQ   m+0(FP), DI
 	MOVQ   DI, (SP)
 
-row431:
+row455:
 	MOVQ n+8(FP), R9
 	MOVQ BX, DI
 	MOVQ SI, R8
 
-whole432:
+whole456:
 	SUBQ        $0x00000010, R9
-	JL          tail433
+	JL          tail457
 	VMOVUPS     (R8), Z1
 	VFMADD231PS (DI)(DX*1), Z1, Z0
 	ADDQ        $0x00000040, DI
 	ADDQ        $0x00000040, R8
-	JMP         whole432
+	JMP         whole456
 
-tail433:
+tail457:
 	ADDQ        $0x00000010, R9
-	JZ          next434
+	JZ          next458
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -34382,11 +34690,11 @@ tail433:
 	VMOVUPS.Z   (DI)(DX*1), K1, Z2
 	VFMADD231PS Z2, Z1, Z0
 
-next434:
+next458:
 	ADDQ          AX, BX
 	ADDQ          CX, SI
 	DECQ          (SP)
-	JNZ           row431
+	JNZ           row455
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPS        Y1, Y0, Y1
@@ -34448,14 +34756,14 @@ dots5:
 	MOVQ   m+0(FP), R11
 	MOVQ   R11, (SP)
 
-row435:
+row459:
 	MOVQ n+8(FP), R13
 	MOVQ R9, R11
 	MOVQ R10, R12
 
-whole436:
+whole460:
 	SUBQ        $0x00000008, R13
-	JL          tail437
+	JL          tail461
 	VMOVUPS     (R12), Y5
 	VFMADD231PS (R11)(BX*1), Y5, Y0
 	VFMADD231PS (R11)(SI*1), Y5, Y1
@@ -34464,11 +34772,11 @@ whole436:
 	VFMADD231PS (R11)(DX*1), Y5, Y4
 	ADDQ        $0x00000020, R11
 	ADDQ        $0x00000020, R12
-	JMP         whole436
+	JMP         whole460
 
-tail437:
+tail461:
 	ADDQ        $0x00000008, R13
-	JZ          next438
+	JZ          next462
 	LEAQ        ones<>+32(SB), R14
 	SHLQ        $0x02, R13
 	SUBQ        R13, R14
@@ -34490,11 +34798,11 @@ tail437:
 	VMASKMOVPS  (R11)(DX*1), Y6, Y6
 	VFMADD231PS Y6, Y5, Y4
 
-next438:
+next462:
 	ADDQ         AX, R9
 	ADDQ         CX, R10
 	DECQ         (SP)
-	JNZ          row435
+	JNZ          row459
 	MOVQ         24(SP), DX
 	VUNPCKLPS    Y1, Y0, Y5
 	VUNPCKHPS    Y1, Y0, Y0
@@ -34548,14 +34856,14 @@ dots4:
 	MOVQ   m+0(FP), R10
 	MOVQ   R10, (SP)
 
-row439:
+row463:
 	MOVQ n+8(FP), R12
 	MOVQ R8, R10
 	MOVQ R9, R11
 
-whole440:
+whole464:
 	SUBQ        $0x00000008, R12
-	JL          tail441
+	JL          tail465
 	VMOVUPS     (R11), Y4
 	VFMADD231PS (R10)(BX*1), Y4, Y0
 	VFMADD231PS (R10)(SI*1), Y4, Y1
@@ -34563,11 +34871,11 @@ whole440:
 	VFMADD231PS (R10)(DX*1), Y4, Y3
 	ADDQ        $0x00000020, R10
 	ADDQ        $0x00000020, R11
-	JMP         whole440
+	JMP         whole464
 
-tail441:
+tail465:
 	ADDQ        $0x00000008, R12
-	JZ          next442
+	JZ          next466
 	LEAQ        ones<>+32(SB), R13
 	SHLQ        $0x02, R12
 	SUBQ        R12, R13
@@ -34586,11 +34894,11 @@ tail441:
 	VMASKMOVPS  (R10)(DX*1), Y5, Y5
 	VFMADD231PS Y5, Y4, Y3
 
-next442:
+next466:
 	ADDQ         AX, R8
 	ADDQ         CX, R9
 	DECQ         (SP)
-	JNZ          row439
+	JNZ          row463
 	MOVQ         24(SP), DX
 	VUNPCKLPS    Y1, Y0, Y4
 	VUNPCKHPS    Y1, Y0, Y0
@@ -34630,25 +34938,25 @@ dots3:
 	MOVQ   m+0(FP), R9
 	MOVQ   R9, (SP)
 
-row443:
+row467:
 	MOVQ n+8(FP), R11
 	MOVQ DI, R9
 	MOVQ R8, R10
 
-whole444:
+whole468:
 	SUBQ        $0x00000008, R11
-	JL          tail445
+	JL          tail469
 	VMOVUPS     (R10), Y3
 	VFMADD231PS (R9)(BX*1), Y3, Y0
 	VFMADD231PS (R9)(SI*1), Y3, Y1
 	VFMADD231PS (R9)(DX*1), Y3, Y2
 	ADDQ        $0x00000020, R9
 	ADDQ        $0x00000020, R10
-	JMP         whole444
+	JMP         whole468
 
-tail445:
+tail469:
 	ADDQ        $0x00000008, R11
-	JZ          next446
+	JZ          next470
 	LEAQ        ones<>+32(SB), R12
 	SHLQ        $0x02, R11
 	SUBQ        R11, R12
@@ -34664,11 +34972,11 @@ tail445:
 	VMASKMOVPS  (R9)(DX*1), Y4, Y4
 	VFMADD231PS Y4, Y3, Y2
 
-next446:
+next470:
 	ADDQ         AX, DI
 	ADDQ         CX, R8
 	DECQ         (SP)
-	JNZ          row443
+	JNZ          row467
 	MOVQ         24(SP), DX
 	VUNPCKLPS    Y1, Y0, Y3
 	VUNPCKHPS    Y1, Y0, Y1
@@ -34709,24 +35017,24 @@ dots2:
 	MOVQ   m+0(FP), R8
 	MOVQ   R8, (SP)
 
-row447:
+row471:
 	MOVQ n+8(FP), R10
 	MOVQ SI, R8
 	MOVQ DI, R9
 
-whole448:
+whole472:
 	SUBQ        $0x00000008, R10
-	JL          tail449
+	JL          tail473
 	VMOVUPS     (R9), Y2
 	VFMADD231PS (R8)(BX*1), Y2, Y0
 	VFMADD231PS (R8)(DX*1), Y2, Y1
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000020, R9
-	JMP         whole448
+	JMP         whole472
 
-tail449:
+tail473:
 	ADDQ        $0x00000008, R10
-	JZ          next450
+	JZ          next474
 	LEAQ        ones<>+32(SB), R11
 	SHLQ        $0x02, R10
 	SUBQ        R10, R11
@@ -34739,11 +35047,11 @@ tail449:
 	VMASKMOVPS  (R8)(DX*1), Y3, Y3
 	VFMADD231PS Y3, Y2, Y1
 
-next450:
+next474:
 	ADDQ         AX, SI
 	ADDQ         CX, DI
 	DECQ         (SP)
-	JNZ          row447
+	JNZ          row471
 	MOVQ         24(SP), DX
 	VUNPCKLPS    Y1, Y0, Y2
 	VUNPCKHPS    Y1, Y0, Y0
@@ -34774,23 +35082,23 @@ dots1:
 	MOVQ   m+0(FP), DI
 	MOVQ   DI, (SP)
 
-row451:
+row475:
 	MOVQ n+8(FP), R9
 	MOVQ BX, DI
 	MOVQ SI, R8
 
-whole452:
+whole476:
 	SUBQ        $0x00000008, R9
-	JL          tail453
+	JL          tail477
 	VMOVUPS     (R8), Y1
 	VFMADD231PS (DI)(DX*1), Y1, Y0
 	ADDQ        $0x00000020, DI
 	ADDQ        $0x00000020, R8
-	JMP         whole452
+	JMP         whole476
 
-tail453:
+tail477:
 	ADDQ        $0x00000008, R9
-	JZ          next454
+	JZ          next478
 	LEAQ        ones<>+32(SB), R10
 	SHLQ        $0x02, R9
 	SUBQ        R9, R10
@@ -34800,11 +35108,11 @@ tail453:
 	VMASKMOVPS  (DI)(DX*1), Y2, Y2
 	VFMADD231PS Y2, Y1, Y0
 
-next454:
+next478:
 	ADDQ         AX, BX
 	ADDQ         CX, SI
 	DECQ         (SP)
-	JNZ          row451
+	JNZ          row475
 	MOVQ         24(SP), DX
 	VUNPCKLPS    Y0, Y0, Y1
 	VUNPCKHPS    Y0, Y0, Y0
@@ -34839,13 +35147,13 @@ TEXT ·addRowsAVX512F64<>(SB), NOSPLIT, $0-56
 	SHLQ         $0x03, DI
 	VBROADCASTSD alpha+16(FP), Z0
 
-loop455:
+loop479:
 	XORQ  R8, R8
 	LEAQ  -16(CX), R9
 	TESTQ R9, R9
-	JL    oneTest458
+	JL    oneTest482
 
-many456:
+many480:
 	VMOVUPS     (BX)(R8*8), Z1
 	VMOVUPS     (DX)(R8*8), Z2
 	VFMADD231PD Z0, Z2, Z1
@@ -34856,26 +35164,26 @@ many456:
 	VMOVUPS     Z1, 64(BX)(R8*8)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         many456
+	JLE         many480
 
-oneTest458:
+oneTest482:
 	LEAQ -8(CX), R9
 	CMPQ R8, R9
-	JG   tail459
+	JG   tail483
 
-one457:
+one481:
 	VMOVUPS     (BX)(R8*8), Z1
 	VMOVUPS     (DX)(R8*8), Z2
 	VFMADD231PD Z0, Z2, Z1
 	VMOVUPS     Z1, (BX)(R8*8)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one457
+	JLE         one481
 
-tail459:
+tail483:
 	MOVQ        CX, R9
 	SUBQ        R8, R9
-	JZ          done460
+	JZ          done484
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -34885,11 +35193,11 @@ tail459:
 	VFMADD231PD Z0, Z2, Z1
 	VMOVUPD     Z1, K1, (BX)(R8*8)
 
-done460:
+done484:
 	ADDQ SI, DX
 	ADDQ DI, BX
 	DECQ AX
-	JNZ  loop455
+	JNZ  loop479
 	VZEROUPPER
 	RET
 
@@ -34906,13 +35214,13 @@ TEXT ·addRowsAVX2F64<>(SB), NOSPLIT, $0-56
 	SHLQ         $0x03, DI
 	VBROADCASTSD alpha+16(FP), Y0
 
-loop461:
+loop485:
 	XORQ  R8, R8
 	LEAQ  -8(CX), R9
 	TESTQ R9, R9
-	JL    oneTest464
+	JL    oneTest488
 
-many462:
+many486:
 	VMOVUPS     (BX)(R8*8), Y1
 	VMOVUPS     (DX)(R8*8), Y2
 	VFMADD231PD Y0, Y2, Y1
@@ -34923,26 +35231,26 @@ many462:
 	VMOVUPS     Y1, 32(BX)(R8*8)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         many462
+	JLE         many486
 
-oneTest464:
+oneTest488:
 	LEAQ -4(CX), R9
 	CMPQ R8, R9
-	JG   tail465
+	JG   tail489
 
-one463:
+one487:
 	VMOVUPS     (BX)(R8*8), Y1
 	VMOVUPS     (DX)(R8*8), Y2
 	VFMADD231PD Y0, Y2, Y1
 	VMOVUPS     Y1, (BX)(R8*8)
 	ADDQ        $0x04, R8
 	CMPQ        R8, R9
-	JLE         one463
+	JLE         one487
 
-tail465:
+tail489:
 	MOVQ        CX, R9
 	SUBQ        R8, R9
-	JZ          done466
+	JZ          done490
 	LEAQ        ones<>+32(SB), R10
 	SHLQ        $0x03, R9
 	SUBQ        R9, R10
@@ -34952,11 +35260,11 @@ tail465:
 	VFMADD231PD Y0, Y3, Y2
 	VMASKMOVPD  Y2, Y1, (BX)(R8*8)
 
-done466:
+done490:
 	ADDQ SI, DX
 	ADDQ DI, BX
 	DECQ AX
-	JNZ  loop461
+	JNZ  loop485
 	VZEROUPPER
 	RET
 
@@ -34973,13 +35281,13 @@ TEXT ·addRowsAVX512F32<>(SB), NOSPLIT, $0-56
 	SHLQ         $0x02, DI
 	VBROADCASTSS alpha+16(FP), Z0
 
-loop467:
+loop491:
 	XORQ  R8, R8
 	LEAQ  -32(CX), R9
 	TESTQ R9, R9
-	JL    oneTest470
+	JL    oneTest494
 
-many468:
+many492:
 	VMOVUPS     (BX)(R8*4), Z1
 	VMOVUPS     (DX)(R8*4), Z2
 	VFMADD231PS Z0, Z2, Z1
@@ -34990,26 +35298,26 @@ many468:
 	VMOVUPS     Z1, 64(BX)(R8*4)
 	ADDQ        $0x20, R8
 	CMPQ        R8, R9
-	JLE         many468
+	JLE         many492
 
-oneTest470:
+oneTest494:
 	LEAQ -16(CX), R9
 	CMPQ R8, R9
-	JG   tail471
+	JG   tail495
 
-one469:
+one493:
 	VMOVUPS     (BX)(R8*4), Z1
 	VMOVUPS     (DX)(R8*4), Z2
 	VFMADD231PS Z0, Z2, Z1
 	VMOVUPS     Z1, (BX)(R8*4)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         one469
+	JLE         one493
 
-tail471:
+tail495:
 	MOVQ        CX, R9
 	SUBQ        R8, R9
-	JZ          done472
+	JZ          done496
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -35019,11 +35327,11 @@ tail471:
 	VFMADD231PS Z0, Z2, Z1
 	VMOVUPS     Z1, K1, (BX)(R8*4)
 
-done472:
+done496:
 	ADDQ SI, DX
 	ADDQ DI, BX
 	DECQ AX
-	JNZ  loop467
+	JNZ  loop491
 	VZEROUPPER
 	RET
 
@@ -35040,13 +35348,13 @@ TEXT ·addRowsAVX2F32<>(SB), NOSPLIT, $0-56
 	SHLQ         $0x02, DI
 	VBROADCASTSS alpha+16(FP), Y0
 
-loop473:
+loop497:
 	XORQ  R8, R8
 	LEAQ  -16(CX), R9
 	TESTQ R9, R9
-	JL    oneTest476
+	JL    oneTest500
 
-many474:
+many498:
 	VMOVUPS     (BX)(R8*4), Y1
 	VMOVUPS     (DX)(R8*4), Y2
 	VFMADD231PS Y0, Y2, Y1
@@ -35057,26 +35365,26 @@ many474:
 	VMOVUPS     Y1, 32(BX)(R8*4)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         many474
+	JLE         many498
 
-oneTest476:
+oneTest500:
 	LEAQ -8(CX), R9
 	CMPQ R8, R9
-	JG   tail477
+	JG   tail501
 
-one475:
+one499:
 	VMOVUPS     (BX)(R8*4), Y1
 	VMOVUPS     (DX)(R8*4), Y2
 	VFMADD231PS Y0, Y2, Y1
 	VMOVUPS     Y1, (BX)(R8*4)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one475
+	JLE         one499
 
-tail477:
+tail501:
 	MOVQ        CX, R9
 	SUBQ        R8, R9
-	JZ          done478
+	JZ          done502
 	LEAQ        ones<>+32(SB), R10
 	SHLQ        $0x02, R9
 	SUBQ        R9, R10
@@ -35086,11 +35394,11 @@ tail477:
 	VFMADD231PS Y0, Y3, Y2
 	VMASKMOVPS  Y2, Y1, (BX)(R8*4)
 
-done478:
+done502:
 	ADDQ SI, DX
 	ADDQ DI, BX
 	DECQ AX
-	JNZ  loop473
+	JNZ  loop497
 	VZEROUPPER
 	RET
 
@@ -35108,37 +35416,37 @@ TEXT ·copyRowsAVX512F64<>(SB), NOSPLIT, $0-56
 	JE   second
 	MOVQ n+8(FP), DI
 
-loop479:
+loop503:
 	XORQ  R8, R8
 	LEAQ  -16(DI), R9
 	TESTQ R9, R9
-	JL    oneTest482
+	JL    oneTest506
 
-many480:
+many504:
 	VMOVUPS (DX)(R8*8), Z0
 	VMOVUPS Z0, (CX)(R8*8)
 	VMOVUPS 64(DX)(R8*8), Z0
 	VMOVUPS Z0, 64(CX)(R8*8)
 	ADDQ    $0x10, R8
 	CMPQ    R8, R9
-	JLE     many480
+	JLE     many504
 
-oneTest482:
+oneTest506:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail483
+	JG   tail507
 
-one481:
+one505:
 	VMOVUPS (DX)(R8*8), Z0
 	VMOVUPS Z0, (CX)(R8*8)
 	ADDQ    $0x08, R8
 	CMPQ    R8, R9
-	JLE     one481
+	JLE     one505
 
-tail483:
+tail507:
 	MOVQ      DI, R9
 	SUBQ      R8, R9
-	JZ        done484
+	JZ        done508
 	MOVQ      $-1, R10
 	SHLXQ     R9, R10, R10
 	NOTQ      R10
@@ -35146,11 +35454,11 @@ tail483:
 	VMOVUPD.Z (DX)(R8*8), K1, Z0
 	VMOVUPD   Z0, K1, (CX)(R8*8)
 
-done484:
+done508:
 	ADDQ SI, DX
 	ADDQ BX, CX
 	DECQ AX
-	JNZ  loop479
+	JNZ  loop503
 	JMP  done
 
 second:
@@ -35195,48 +35503,72 @@ done:
 // func copyRowsAVX2F64<>(m int, n int, dst *float64, ldd int, x *float64, ldx int, step int)
 // Requires: AVX, AVX2
 TEXT ·copyRowsAVX2F64<>(SB), NOSPLIT, $0-56
-	MOVQ m+0(FP), AX
-	MOVQ dst+16(FP), CX
-	MOVQ x+32(FP), DX
-	MOVQ ldd+24(FP), BX
-	SHLQ $0x03, BX
-	MOVQ ldx+40(FP), SI
-	SHLQ $0x03, SI
-	CMPQ step+48(FP), $0x00000002
-	JE   second
-	MOVQ n+8(FP), DI
+	MOVQ  m+0(FP), AX
+	MOVQ  dst+16(FP), CX
+	MOVQ  x+32(FP), DX
+	MOVQ  ldd+24(FP), BX
+	SHLQ  $0x03, BX
+	MOVQ  ldx+40(FP), SI
+	SHLQ  $0x03, SI
+	CMPQ  step+48(FP), $0x00000002
+	JE    second
+	MOVQ  n+8(FP), DI
+	LEAQ  -4(DI), R8
+	TESTQ R8, R8
+	JL    short
 
-loop485:
+loop509:
+	XORQ DI, DI
+
+whole510:
+	CMPQ    DI, R8
+	JGE     last511
+	VMOVUPS (DX)(DI*8), Y0
+	VMOVUPS Y0, (CX)(DI*8)
+	ADDQ    $0x00000004, DI
+	JMP     whole510
+
+last511:
+	VMOVUPS (DX)(R8*8), Y0
+	VMOVUPS Y0, (CX)(R8*8)
+	ADDQ    SI, DX
+	ADDQ    BX, CX
+	DECQ    AX
+	JNZ     loop509
+	JMP     done
+
+short:
+loop512:
 	XORQ  R8, R8
 	LEAQ  -8(DI), R9
 	TESTQ R9, R9
-	JL    oneTest488
+	JL    oneTest515
 
-many486:
+many513:
 	VMOVUPS (DX)(R8*8), Y0
 	VMOVUPS Y0, (CX)(R8*8)
 	VMOVUPS 32(DX)(R8*8), Y0
 	VMOVUPS Y0, 32(CX)(R8*8)
 	ADDQ    $0x08, R8
 	CMPQ    R8, R9
-	JLE     many486
+	JLE     many513
 
-oneTest488:
+oneTest515:
 	LEAQ -4(DI), R9
 	CMPQ R8, R9
-	JG   tail489
+	JG   tail516
 
-one487:
+one514:
 	VMOVUPS (DX)(R8*8), Y0
 	VMOVUPS Y0, (CX)(R8*8)
 	ADDQ    $0x04, R8
 	CMPQ    R8, R9
-	JLE     one487
+	JLE     one514
 
-tail489:
+tail516:
 	MOVQ       DI, R9
 	SUBQ       R8, R9
-	JZ         done490
+	JZ         done517
 	LEAQ       ones<>+32(SB), R10
 	SHLQ       $0x03, R9
 	SUBQ       R9, R10
@@ -35244,11 +35576,11 @@ tail489:
 	VMASKMOVPD (DX)(R8*8), Y0, Y1
 	VMASKMOVPD Y1, Y0, (CX)(R8*8)
 
-done490:
+done517:
 	ADDQ SI, DX
 	ADDQ BX, CX
 	DECQ AX
-	JNZ  loop485
+	JNZ  loop512
 	JMP  done
 
 second:
@@ -35304,37 +35636,37 @@ TEXT ·copyRowsAVX512F32<>(SB), NOSPLIT, $0-56
 	JE   second
 	MOVQ n+8(FP), DI
 
-loop491:
+loop518:
 	XORQ  R8, R8
 	LEAQ  -32(DI), R9
 	TESTQ R9, R9
-	JL    oneTest494
+	JL    oneTest521
 
-many492:
+many519:
 	VMOVUPS (DX)(R8*4), Z0
 	VMOVUPS Z0, (CX)(R8*4)
 	VMOVUPS 64(DX)(R8*4), Z0
 	VMOVUPS Z0, 64(CX)(R8*4)
 	ADDQ    $0x20, R8
 	CMPQ    R8, R9
-	JLE     many492
+	JLE     many519
 
-oneTest494:
+oneTest521:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail495
+	JG   tail522
 
-one493:
+one520:
 	VMOVUPS (DX)(R8*4), Z0
 	VMOVUPS Z0, (CX)(R8*4)
 	ADDQ    $0x10, R8
 	CMPQ    R8, R9
-	JLE     one493
+	JLE     one520
 
-tail495:
+tail522:
 	MOVQ      DI, R9
 	SUBQ      R8, R9
-	JZ        done496
+	JZ        done523
 	MOVQ      $-1, R10
 	SHLXQ     R9, R10, R10
 	NOTQ      R10
@@ -35342,11 +35674,11 @@ tail495:
 	VMOVUPS.Z (DX)(R8*4), K1, Z0
 	VMOVUPS   Z0, K1, (CX)(R8*4)
 
-done496:
+done523:
 	ADDQ SI, DX
 	ADDQ BX, CX
 	DECQ AX
-	JNZ  loop491
+	JNZ  loop518
 	JMP  done
 
 second:
@@ -35391,48 +35723,72 @@ done:
 // func copyRowsAVX2F32<>(m int, n int, dst *float32, ldd int, x *float32, ldx int, step int)
 // Requires: AVX, AVX2
 TEXT ·copyRowsAVX2F32<>(SB), NOSPLIT, $0-56
-	MOVQ m+0(FP), AX
-	MOVQ dst+16(FP), CX
-	MOVQ x+32(FP), DX
-	MOVQ ldd+24(FP), BX
-	SHLQ $0x02, BX
-	MOVQ ldx+40(FP), SI
-	SHLQ $0x02, SI
-	CMPQ step+48(FP), $0x00000002
-	JE   second
-	MOVQ n+8(FP), DI
+	MOVQ  m+0(FP), AX
+	MOVQ  dst+16(FP), CX
+	MOVQ  x+32(FP), DX
+	MOVQ  ldd+24(FP), BX
+	SHLQ  $0x02, BX
+	MOVQ  ldx+40(FP), SI
+	SHLQ  $0x02, SI
+	CMPQ  step+48(FP), $0x00000002
+	JE    second
+	MOVQ  n+8(FP), DI
+	LEAQ  -8(DI), R8
+	TESTQ R8, R8
+	JL    short
 
-loop497:
+loop524:
+	XORQ DI, DI
+
+whole525:
+	CMPQ    DI, R8
+	JGE     last526
+	VMOVUPS (DX)(DI*4), Y0
+	VMOVUPS Y0, (CX)(DI*4)
+	ADDQ    $0x00000008, DI
+	JMP     whole525
+
+last526:
+	VMOVUPS (DX)(R8*4), Y0
+	VMOVUPS Y0, (CX)(R8*4)
+	ADDQ    SI, DX
+	ADDQ    BX, CX
+	DECQ    AX
+	JNZ     loop524
+	JMP     done
+
+short:
+loop527:
 	XORQ  R8, R8
 	LEAQ  -16(DI), R9
 	TESTQ R9, R9
-	JL    oneTest500
+	JL    oneTest530
 
-many498:
+many528:
 	VMOVUPS (DX)(R8*4), Y0
 	VMOVUPS Y0, (CX)(R8*4)
 	VMOVUPS 32(DX)(R8*4), Y0
 	VMOVUPS Y0, 32(CX)(R8*4)
 	ADDQ    $0x10, R8
 	CMPQ    R8, R9
-	JLE     many498
+	JLE     many528
 
-oneTest500:
+oneTest530:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail501
+	JG   tail531
 
-one499:
+one529:
 	VMOVUPS (DX)(R8*4), Y0
 	VMOVUPS Y0, (CX)(R8*4)
 	ADDQ    $0x08, R8
 	CMPQ    R8, R9
-	JLE     one499
+	JLE     one529
 
-tail501:
+tail531:
 	MOVQ       DI, R9
 	SUBQ       R8, R9
-	JZ         done502
+	JZ         done532
 	LEAQ       ones<>+32(SB), R10
 	SHLQ       $0x02, R9
 	SUBQ       R9, R10
@@ -35440,11 +35796,11 @@ tail501:
 	VMASKMOVPS (DX)(R8*4), Y0, Y1
 	VMASKMOVPS Y1, Y0, (CX)(R8*4)
 
-done502:
+done532:
 	ADDQ SI, DX
 	ADDQ BX, CX
 	DECQ AX
-	JNZ  loop497
+	JNZ  loop527
 	JMP  done
 
 second:
@@ -35494,7 +35850,7 @@ TEXT ·rotateAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next503
+	JNE       next533
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -35518,7 +35874,7 @@ TEXT ·rotateAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      24(DI), DI
 	ADDQ      at+8(FP), DI
 
-loop504:
+loop534:
 	VMOVUPD.Z    (CX), K1, Z0
 	VBROADCASTSD (SI), Z2
 	VBROADCASTSD (DI), Z3
@@ -35531,16 +35887,16 @@ loop504:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop504
+	JNZ          loop534
 	ADDQ         DX, CX
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next503:
+next533:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next505
+	JNE       next535
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -35573,7 +35929,7 @@ next503:
 	MOVQ      24(DI), DI
 	ADDQ      at+8(FP), DI
 
-loop506:
+loop536:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    128(CX), K3, Z2
@@ -35604,7 +35960,7 @@ loop506:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop506
+	JNZ          loop536
 	ADDQ         DX, CX
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
@@ -35613,10 +35969,10 @@ loop506:
 	ADDQ         DX, CX
 	JMP          done
 
-next505:
+next535:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next507
+	JNE       next537
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -35651,7 +36007,7 @@ next505:
 	SHLQ      $0x03, R8
 	LEAQ      (R8)(R8*2), R9
 
-loop508:
+loop538:
 	VMOVUPD.Z    (CX), K1, Z0
 	VBROADCASTSD (SI), Z5
 	VBROADCASTSD (DI), Z6
@@ -35682,7 +36038,7 @@ loop508:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop508
+	JNZ          loop538
 	ADDQ         DX, CX
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -35694,10 +36050,10 @@ loop508:
 	ADDQ         DX, CX
 	JMP          done
 
-next507:
+next537:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next509
+	JNE       next539
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -35750,7 +36106,7 @@ next507:
 	SHLQ      $0x03, R8
 	LEAQ      (R8)(R8*2), R9
 
-loop510:
+loop540:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    128(CX), K3, Z2
@@ -35835,7 +36191,7 @@ loop510:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop510
+	JNZ          loop540
 	ADDQ         DX, CX
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
@@ -35859,10 +36215,10 @@ loop510:
 	ADDQ         DX, CX
 	JMP          done
 
-next509:
+next539:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next511
+	JNE       next541
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -35884,7 +36240,7 @@ next509:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop512:
+loop542:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSD (SI), Z2
 	VBROADCASTSD (DI), Z3
@@ -35897,15 +36253,15 @@ loop512:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop512
+	JNZ          loop542
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next511:
+next541:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next513
+	JNE       next543
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -35936,7 +36292,7 @@ next511:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop514:
+loop544:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    128(CX)(BX*1), K3, Z2
@@ -35967,7 +36323,7 @@ loop514:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop514
+	JNZ          loop544
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
 	VMOVUPD      Z6, K3, 128(CX)
@@ -35975,10 +36331,10 @@ loop514:
 	ADDQ         DX, CX
 	JMP          done
 
-next513:
+next543:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next515
+	JNE       next545
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -36011,7 +36367,7 @@ next513:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop516:
+loop546:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSD (SI)(R9*1), Z5
 	VBROADCASTSD (DI)(R9*1), Z6
@@ -36042,7 +36398,7 @@ loop516:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop516
+	JNZ          loop546
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
@@ -36053,10 +36409,10 @@ loop516:
 	ADDQ         DX, CX
 	JMP          done
 
-next515:
+next545:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next517
+	JNE       next547
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -36107,7 +36463,7 @@ next515:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop518:
+loop548:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    128(CX)(BX*1), K3, Z2
@@ -36192,7 +36548,7 @@ loop518:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop518
+	JNZ          loop548
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
 	VMOVUPD      Z6, K3, 128(CX)
@@ -36215,7 +36571,7 @@ loop518:
 	ADDQ         DX, CX
 	JMP          done
 
-next517:
+next547:
 done:
 	VZEROUPPER
 	RET
@@ -36228,7 +36584,7 @@ TEXT ·rotateAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next519
+	JNE        next549
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -36253,7 +36609,7 @@ TEXT ·rotateAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       24(DI), DI
 	ADDQ       at+8(FP), DI
 
-loop520:
+loop550:
 	VMASKMOVPD   (CX), Y0, Y1
 	VBROADCASTSD (SI), Y3
 	VBROADCASTSD (DI), Y4
@@ -36266,16 +36622,16 @@ loop520:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop520
+	JNZ          loop550
 	ADDQ         DX, CX
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next519:
+next549:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x02
-	JNE     next521
+	JNE     next551
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -36296,7 +36652,7 @@ next519:
 	MOVQ    24(DI), DI
 	ADDQ    at+8(FP), DI
 
-loop522:
+loop552:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VBROADCASTSD (SI), Y4
@@ -36315,17 +36671,17 @@ loop522:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop522
+	JNZ          loop552
 	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next521:
+next551:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next523
+	JNE        next553
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -36361,7 +36717,7 @@ next521:
 	SHLQ       $0x03, R8
 	LEAQ       (R8)(R8*2), R9
 
-loop524:
+loop554:
 	VMASKMOVPD   (CX), Y0, Y1
 	VBROADCASTSD (SI), Y6
 	VBROADCASTSD (DI), Y7
@@ -36392,7 +36748,7 @@ loop524:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop524
+	JNZ          loop554
 	ADDQ         DX, CX
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -36404,10 +36760,10 @@ loop524:
 	ADDQ         DX, CX
 	JMP          done
 
-next523:
+next553:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x03
-	JNE     next525
+	JNE     next555
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -36442,7 +36798,7 @@ next523:
 	SHLQ    $0x03, R8
 	LEAQ    (R8)(R8*2), R9
 
-loop526:
+loop556:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VBROADCASTSD (SI), Y10
@@ -36491,7 +36847,7 @@ loop526:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop526
+	JNZ          loop556
 	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
@@ -36507,10 +36863,10 @@ loop526:
 	ADDQ         DX, CX
 	JMP          done
 
-next525:
+next555:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next527
+	JNE        next557
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -36533,7 +36889,7 @@ next525:
 	LEAQ       -8(SI)(AX*8), SI
 	LEAQ       -8(DI)(AX*8), DI
 
-loop528:
+loop558:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VBROADCASTSD (SI), Y3
 	VBROADCASTSD (DI), Y4
@@ -36546,15 +36902,15 @@ loop528:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop528
+	JNZ          loop558
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next527:
+next557:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next529
+	JNE     next559
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -36573,7 +36929,7 @@ next527:
 	LEAQ    -8(SI)(AX*8), SI
 	LEAQ    -8(DI)(AX*8), DI
 
-loop530:
+loop560:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSD (SI), Y4
@@ -36592,16 +36948,16 @@ loop530:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop530
+	JNZ          loop560
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next529:
+next559:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next531
+	JNE        next561
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -36635,7 +36991,7 @@ next529:
 	LEAQ       -8(SI)(AX*8), SI
 	LEAQ       -8(DI)(AX*8), DI
 
-loop532:
+loop562:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VBROADCASTSD (SI)(R9*1), Y6
 	VBROADCASTSD (DI)(R9*1), Y7
@@ -36666,7 +37022,7 @@ loop532:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop532
+	JNZ          loop562
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y3, Y0, (CX)
@@ -36677,10 +37033,10 @@ loop532:
 	ADDQ         DX, CX
 	JMP          done
 
-next531:
+next561:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next533
+	JNE     next563
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -36713,7 +37069,7 @@ next531:
 	LEAQ    -8(SI)(AX*8), SI
 	LEAQ    -8(DI)(AX*8), DI
 
-loop534:
+loop564:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSD (SI)(R9*1), Y10
@@ -36762,7 +37118,7 @@ loop534:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop534
+	JNZ          loop564
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
@@ -36777,7 +37133,7 @@ loop534:
 	ADDQ         DX, CX
 	JMP          done
 
-next533:
+next563:
 done:
 	VZEROUPPER
 	RET
@@ -36790,7 +37146,7 @@ TEXT ·rotateAVX512F32<>(SB), NOSPLIT, $0-56
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next535
+	JNE       next565
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -36814,7 +37170,7 @@ TEXT ·rotateAVX512F32<>(SB), NOSPLIT, $0-56
 	MOVQ      24(DI), DI
 	ADDQ      at+8(FP), DI
 
-loop536:
+loop566:
 	VMOVUPS.Z    (CX), K1, Z0
 	VBROADCASTSS (SI), Z2
 	VBROADCASTSS (DI), Z3
@@ -36827,16 +37183,16 @@ loop536:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop536
+	JNZ          loop566
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next535:
+next565:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next537
+	JNE       next567
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -36869,7 +37225,7 @@ next535:
 	MOVQ      24(DI), DI
 	ADDQ      at+8(FP), DI
 
-loop538:
+loop568:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    128(CX), K3, Z2
@@ -36900,7 +37256,7 @@ loop538:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop538
+	JNZ          loop568
 	ADDQ         DX, CX
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
@@ -36909,10 +37265,10 @@ loop538:
 	ADDQ         DX, CX
 	JMP          done
 
-next537:
+next567:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next539
+	JNE       next569
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -36947,7 +37303,7 @@ next537:
 	SHLQ      $0x02, R8
 	LEAQ      (R8)(R8*2), R9
 
-loop540:
+loop570:
 	VMOVUPS.Z    (CX), K1, Z0
 	VBROADCASTSS (SI), Z5
 	VBROADCASTSS (DI), Z6
@@ -36978,7 +37334,7 @@ loop540:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop540
+	JNZ          loop570
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -36990,10 +37346,10 @@ loop540:
 	ADDQ         DX, CX
 	JMP          done
 
-next539:
+next569:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next541
+	JNE       next571
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -37046,7 +37402,7 @@ next539:
 	SHLQ      $0x02, R8
 	LEAQ      (R8)(R8*2), R9
 
-loop542:
+loop572:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    128(CX), K3, Z2
@@ -37131,7 +37487,7 @@ loop542:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop542
+	JNZ          loop572
 	ADDQ         DX, CX
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
@@ -37155,10 +37511,10 @@ loop542:
 	ADDQ         DX, CX
 	JMP          done
 
-next541:
+next571:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next543
+	JNE       next573
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -37180,7 +37536,7 @@ next541:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop544:
+loop574:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSS (SI), Z2
 	VBROADCASTSS (DI), Z3
@@ -37193,15 +37549,15 @@ loop544:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop544
+	JNZ          loop574
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next543:
+next573:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next545
+	JNE       next575
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -37232,7 +37588,7 @@ next543:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop546:
+loop576:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
@@ -37263,7 +37619,7 @@ loop546:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop546
+	JNZ          loop576
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -37271,10 +37627,10 @@ loop546:
 	ADDQ         DX, CX
 	JMP          done
 
-next545:
+next575:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next547
+	JNE       next577
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -37307,7 +37663,7 @@ next545:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop548:
+loop578:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSS (SI)(R9*1), Z5
 	VBROADCASTSS (DI)(R9*1), Z6
@@ -37338,7 +37694,7 @@ loop548:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop548
+	JNZ          loop578
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
@@ -37349,10 +37705,10 @@ loop548:
 	ADDQ         DX, CX
 	JMP          done
 
-next547:
+next577:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next549
+	JNE       next579
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -37403,7 +37759,7 @@ next547:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop550:
+loop580:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
@@ -37488,7 +37844,7 @@ loop550:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop550
+	JNZ          loop580
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -37511,7 +37867,7 @@ loop550:
 	ADDQ         DX, CX
 	JMP          done
 
-next549:
+next579:
 done:
 	VZEROUPPER
 	RET
@@ -37524,7 +37880,7 @@ TEXT ·rotateAVX2F32<>(SB), NOSPLIT, $0-56
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next551
+	JNE        next581
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -37549,7 +37905,7 @@ TEXT ·rotateAVX2F32<>(SB), NOSPLIT, $0-56
 	MOVQ       24(DI), DI
 	ADDQ       at+8(FP), DI
 
-loop552:
+loop582:
 	VMASKMOVPS   (CX), Y0, Y1
 	VBROADCASTSS (SI), Y3
 	VBROADCASTSS (DI), Y4
@@ -37562,16 +37918,16 @@ loop552:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop552
+	JNZ          loop582
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next551:
+next581:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x02
-	JNE     next553
+	JNE     next583
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -37592,7 +37948,7 @@ next551:
 	MOVQ    24(DI), DI
 	ADDQ    at+8(FP), DI
 
-loop554:
+loop584:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VBROADCASTSS (SI), Y4
@@ -37611,17 +37967,17 @@ loop554:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop554
+	JNZ          loop584
 	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next553:
+next583:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next555
+	JNE        next585
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -37657,7 +38013,7 @@ next553:
 	SHLQ       $0x02, R8
 	LEAQ       (R8)(R8*2), R9
 
-loop556:
+loop586:
 	VMASKMOVPS   (CX), Y0, Y1
 	VBROADCASTSS (SI), Y6
 	VBROADCASTSS (DI), Y7
@@ -37688,7 +38044,7 @@ loop556:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop556
+	JNZ          loop586
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -37700,10 +38056,10 @@ loop556:
 	ADDQ         DX, CX
 	JMP          done
 
-next555:
+next585:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x03
-	JNE     next557
+	JNE     next587
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -37738,7 +38094,7 @@ next555:
 	SHLQ    $0x02, R8
 	LEAQ    (R8)(R8*2), R9
 
-loop558:
+loop588:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VBROADCASTSS (SI), Y10
@@ -37787,7 +38143,7 @@ loop558:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop558
+	JNZ          loop588
 	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
@@ -37803,10 +38159,10 @@ loop558:
 	ADDQ         DX, CX
 	JMP          done
 
-next557:
+next587:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next559
+	JNE        next589
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -37829,7 +38185,7 @@ next557:
 	LEAQ       -4(SI)(AX*4), SI
 	LEAQ       -4(DI)(AX*4), DI
 
-loop560:
+loop590:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VBROADCASTSS (SI), Y3
 	VBROADCASTSS (DI), Y4
@@ -37842,15 +38198,15 @@ loop560:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop560
+	JNZ          loop590
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next559:
+next589:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next561
+	JNE     next591
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -37869,7 +38225,7 @@ next559:
 	LEAQ    -4(SI)(AX*4), SI
 	LEAQ    -4(DI)(AX*4), DI
 
-loop562:
+loop592:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSS (SI), Y4
@@ -37888,16 +38244,16 @@ loop562:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop562
+	JNZ          loop592
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next561:
+next591:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next563
+	JNE        next593
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -37931,7 +38287,7 @@ next561:
 	LEAQ       -4(SI)(AX*4), SI
 	LEAQ       -4(DI)(AX*4), DI
 
-loop564:
+loop594:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VBROADCASTSS (SI)(R9*1), Y6
 	VBROADCASTSS (DI)(R9*1), Y7
@@ -37962,7 +38318,7 @@ loop564:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop564
+	JNZ          loop594
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -37973,10 +38329,10 @@ loop564:
 	ADDQ         DX, CX
 	JMP          done
 
-next563:
+next593:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next565
+	JNE     next595
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -38009,7 +38365,7 @@ next563:
 	LEAQ    -4(SI)(AX*4), SI
 	LEAQ    -4(DI)(AX*4), DI
 
-loop566:
+loop596:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSS (SI)(R9*1), Y10
@@ -38058,7 +38414,7 @@ loop566:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop566
+	JNZ          loop596
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
@@ -38073,7 +38429,7 @@ loop566:
 	ADDQ         DX, CX
 	JMP          done
 
-next565:
+next595:
 done:
 	VZEROUPPER
 	RET
@@ -38086,7 +38442,7 @@ TEXT ·rotateBackCrossAVX512F64<>(SB), NOSPLIT, $0-80
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next567
+	JNE       next597
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38118,7 +38474,7 @@ TEXT ·rotateBackCrossAVX512F64<>(SB), NOSPLIT, $0-80
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop568:
+loop598:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     (SI)(R8*1), K1, Z2
 	VMULPD        Z2, Z1, Z4
@@ -38149,17 +38505,17 @@ loop568:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop568
+	JNZ           loop598
 	VMOVUPD       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPD       Z3, K1, (SI)
 	ADDQ          DI, SI
 	JMP           done
 
-next567:
+next597:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next569
+	JNE       next599
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38195,7 +38551,7 @@ next567:
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop570:
+loop600:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z     (SI)(R8*1), K1, Z4
@@ -38240,7 +38596,7 @@ loop570:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop570
+	JNZ           loop600
 	VMOVUPD       Z2, K1, (CX)
 	VMOVUPD       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -38249,10 +38605,10 @@ loop570:
 	ADDQ          DI, SI
 	JMP           done
 
-next569:
+next599:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next571
+	JNE       next601
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38303,7 +38659,7 @@ next569:
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop572:
+loop602:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     (SI)(R8*1), K1, Z5
 	VMULPD        Z5, Z4, Z10
@@ -38377,7 +38733,7 @@ loop572:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop572
+	JNZ           loop602
 	VMOVUPD       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPD       Z2, K1, (CX)
@@ -38396,10 +38752,10 @@ loop572:
 	ADDQ          DI, SI
 	JMP           done
 
-next571:
+next601:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next573
+	JNE       next603
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38460,7 +38816,7 @@ next571:
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop574:
+loop604:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z     (SI)(R8*1), K1, Z10
@@ -38578,7 +38934,7 @@ loop574:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop574
+	JNZ           loop604
 	VMOVUPD       Z2, K1, (CX)
 	VMOVUPD       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -38605,7 +38961,7 @@ loop574:
 	ADDQ          DI, SI
 	JMP           done
 
-next573:
+next603:
 done:
 	VZEROUPPER
 	RET
@@ -38618,7 +38974,7 @@ TEXT ·rotateBackCrossAVX2F64<>(SB), NOSPLIT, $0-80
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next575
+	JNE        next605
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -38651,7 +39007,7 @@ TEXT ·rotateBackCrossAVX2F64<>(SB), NOSPLIT, $0-80
 	LEAQ       -8(R9)(AX*8), R9
 	LEAQ       -8(R10)(AX*8), R10
 
-loop576:
+loop606:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y3
 	VMULPD       Y3, Y2, Y5
@@ -38680,17 +39036,17 @@ loop576:
 	SUBQ         $0x08, R9
 	SUBQ         $0x08, R10
 	DECQ         AX
-	JNZ          loop576
+	JNZ          loop606
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next575:
+next605:
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next577
+	JNE        next607
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -38742,7 +39098,7 @@ next575:
 	LEAQ       -8(R9)(AX*8), R9
 	LEAQ       -8(R10)(AX*8), R10
 
-loop578:
+loop608:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y6
 	VMULPD       Y6, Y5, Y11
@@ -38812,7 +39168,7 @@ loop578:
 	SUBQ         $0x08, R9
 	SUBQ         $0x08, R10
 	DECQ         AX
-	JNZ          loop578
+	JNZ          loop608
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y3, Y0, (CX)
@@ -38831,7 +39187,7 @@ loop578:
 	ADDQ         DI, SI
 	JMP          done
 
-next577:
+next607:
 done:
 	VZEROUPPER
 	RET
@@ -38844,7 +39200,7 @@ TEXT ·rotateBackCrossAVX512F32<>(SB), NOSPLIT, $0-80
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next579
+	JNE       next609
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38876,7 +39232,7 @@ TEXT ·rotateBackCrossAVX512F32<>(SB), NOSPLIT, $0-80
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop580:
+loop610:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z2
 	VMULPS        Z2, Z1, Z4
@@ -38909,17 +39265,17 @@ loop580:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop580
+	JNZ           loop610
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z3, K1, (SI)
 	ADDQ          DI, SI
 	JMP           done
 
-next579:
+next609:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next581
+	JNE       next611
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38955,7 +39311,7 @@ next579:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop582:
+loop612:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z4
@@ -39002,7 +39358,7 @@ loop582:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop582
+	JNZ           loop612
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -39011,10 +39367,10 @@ loop582:
 	ADDQ          DI, SI
 	JMP           done
 
-next581:
+next611:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next583
+	JNE       next613
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -39065,7 +39421,7 @@ next581:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop584:
+loop614:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z5
 	VMULPS        Z5, Z4, Z10
@@ -39139,7 +39495,7 @@ loop584:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop584
+	JNZ           loop614
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z2, K1, (CX)
@@ -39158,10 +39514,10 @@ loop584:
 	ADDQ          DI, SI
 	JMP           done
 
-next583:
+next613:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next585
+	JNE       next615
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -39222,7 +39578,7 @@ next583:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop586:
+loop616:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z10
@@ -39340,7 +39696,7 @@ loop586:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop586
+	JNZ           loop616
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -39367,7 +39723,7 @@ loop586:
 	ADDQ          DI, SI
 	JMP           done
 
-next585:
+next615:
 done:
 	VZEROUPPER
 	RET
@@ -39380,7 +39736,7 @@ TEXT ·rotateBackCrossAVX2F32<>(SB), NOSPLIT, $0-80
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next587
+	JNE        next617
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -39413,7 +39769,7 @@ TEXT ·rotateBackCrossAVX2F32<>(SB), NOSPLIT, $0-80
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-loop588:
+loop618:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y3
 	VMULPS       Y3, Y2, Y5
@@ -39444,17 +39800,17 @@ loop588:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          loop588
+	JNZ          loop618
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next587:
+next617:
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next589
+	JNE        next619
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -39506,7 +39862,7 @@ next587:
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-loop590:
+loop620:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y6
 	VMULPS       Y6, Y5, Y11
@@ -39578,7 +39934,7 @@ loop590:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          loop590
+	JNZ          loop620
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -39597,7 +39953,7 @@ loop590:
 	ADDQ         DI, SI
 	JMP          done
 
-next589:
+next619:
 done:
 	VZEROUPPER
 	RET
@@ -39610,7 +39966,7 @@ TEXT ·rotateTangentAVX512F64<>(SB), NOSPLIT, $0-72
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next591
+	JNE       next621
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -39648,7 +40004,7 @@ TEXT ·rotateTangentAVX512F64<>(SB), NOSPLIT, $0-72
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop592:
+loop622:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    (SI), K1, Z2
 	VBROADCASTSD (R9), Z4
@@ -39672,7 +40028,7 @@ loop592:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop592
+	JNZ          loop622
 	ADDQ         DX, CX
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -39681,10 +40037,10 @@ loop592:
 	ADDQ         DI, SI
 	JMP          done
 
-next591:
+next621:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next593
+	JNE       next623
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -39726,7 +40082,7 @@ next591:
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop594:
+loop624:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    (SI), K1, Z4
@@ -39764,7 +40120,7 @@ loop594:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop594
+	JNZ          loop624
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
@@ -39775,10 +40131,10 @@ loop594:
 	ADDQ         DI, SI
 	JMP          done
 
-next593:
+next623:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next595
+	JNE       next625
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -39834,7 +40190,7 @@ next593:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop596:
+loop626:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    (SI), K1, Z5
 	VBROADCASTSD (R9), Z10
@@ -39897,7 +40253,7 @@ loop596:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop596
+	JNZ          loop626
 	ADDQ         DX, CX
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -39918,10 +40274,10 @@ loop596:
 	ADDQ         DI, SI
 	JMP          done
 
-next595:
+next625:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next597
+	JNE       next627
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -39987,7 +40343,7 @@ next595:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop598:
+loop628:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    (SI), K1, Z10
@@ -40094,7 +40450,7 @@ loop598:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop598
+	JNZ          loop628
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
@@ -40123,10 +40479,10 @@ loop598:
 	ADDQ         DI, SI
 	JMP          done
 
-next597:
+next627:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next599
+	JNE       next629
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -40159,7 +40515,7 @@ next597:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R11)(AX*8), R11
 
-loop600:
+loop630:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    (SI)(R8*1), K1, Z2
 	VBROADCASTSD (R9), Z4
@@ -40183,17 +40539,17 @@ loop600:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop600
+	JNZ          loop630
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPD      Z3, K1, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next599:
+next629:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next601
+	JNE       next631
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -40230,7 +40586,7 @@ next599:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R11)(AX*8), R11
 
-loop602:
+loop632:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    (SI)(R8*1), K1, Z4
@@ -40268,7 +40624,7 @@ loop602:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop602
+	JNZ          loop632
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -40277,10 +40633,10 @@ loop602:
 	ADDQ         DI, SI
 	JMP          done
 
-next601:
+next631:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next603
+	JNE       next633
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -40331,7 +40687,7 @@ next601:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R13)(AX*8), R13
 
-loop604:
+loop634:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    (SI)(R8*1), K1, Z5
 	VBROADCASTSD (R9)(R12*1), Z10
@@ -40394,7 +40750,7 @@ loop604:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop604
+	JNZ          loop634
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
@@ -40413,10 +40769,10 @@ loop604:
 	ADDQ         DI, SI
 	JMP          done
 
-next603:
+next633:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next605
+	JNE       next635
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -40477,7 +40833,7 @@ next603:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R13)(AX*8), R13
 
-loop606:
+loop636:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    (SI)(R8*1), K1, Z10
@@ -40584,7 +40940,7 @@ loop606:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop606
+	JNZ          loop636
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -40611,7 +40967,7 @@ loop606:
 	ADDQ         DI, SI
 	JMP          done
 
-next605:
+next635:
 done:
 	VZEROUPPER
 	RET
@@ -40624,7 +40980,7 @@ TEXT ·rotateTangentAVX2F64<>(SB), NOSPLIT, $0-72
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next607
+	JNE        next637
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -40663,7 +41019,7 @@ TEXT ·rotateTangentAVX2F64<>(SB), NOSPLIT, $0-72
 	MOVQ       96(R11), R11
 	ADDQ       at+8(FP), R11
 
-loop608:
+loop638:
 	VMASKMOVPD   (CX), Y0, Y1
 	VMASKMOVPD   (SI), Y0, Y3
 	VBROADCASTSD (R9), Y5
@@ -40687,7 +41043,7 @@ loop608:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop608
+	JNZ          loop638
 	ADDQ         DX, CX
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -40696,10 +41052,10 @@ loop608:
 	ADDQ         DI, SI
 	JMP          done
 
-next607:
+next637:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next609
+	JNE        next639
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -40756,7 +41112,7 @@ next607:
 	MOVQ       96(R13), R13
 	ADDQ       at+8(FP), R13
 
-loop610:
+loop640:
 	VMASKMOVPD   (CX), Y0, Y1
 	VMASKMOVPD   (SI), Y0, Y6
 	VBROADCASTSD (R9), Y11
@@ -40819,7 +41175,7 @@ loop610:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop610
+	JNZ          loop640
 	ADDQ         DX, CX
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -40840,10 +41196,10 @@ loop610:
 	ADDQ         DI, SI
 	JMP          done
 
-next609:
+next639:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next611
+	JNE        next641
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -40877,7 +41233,7 @@ next609:
 	LEAQ       -8(R10)(AX*8), R10
 	LEAQ       -8(R11)(AX*8), R11
 
-loop612:
+loop642:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y3
 	VBROADCASTSD (R9), Y5
@@ -40901,17 +41257,17 @@ loop612:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop612
+	JNZ          loop642
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next611:
+next641:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next613
+	JNE        next643
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -40963,7 +41319,7 @@ next611:
 	LEAQ       -8(R10)(AX*8), R10
 	LEAQ       -8(R13)(AX*8), R13
 
-loop614:
+loop644:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y6
 	VBROADCASTSD (R9)(R12*1), Y11
@@ -41026,7 +41382,7 @@ loop614:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop614
+	JNZ          loop644
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y3, Y0, (CX)
@@ -41045,7 +41401,7 @@ loop614:
 	ADDQ         DI, SI
 	JMP          done
 
-next613:
+next643:
 done:
 	VZEROUPPER
 	RET
@@ -41058,7 +41414,7 @@ TEXT ·rotateTangentAVX512F32<>(SB), NOSPLIT, $0-72
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next615
+	JNE       next645
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41096,7 +41452,7 @@ TEXT ·rotateTangentAVX512F32<>(SB), NOSPLIT, $0-72
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop616:
+loop646:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    (SI), K1, Z2
 	VBROADCASTSS (R9), Z4
@@ -41120,7 +41476,7 @@ loop616:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop616
+	JNZ          loop646
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -41129,10 +41485,10 @@ loop616:
 	ADDQ         DI, SI
 	JMP          done
 
-next615:
+next645:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next617
+	JNE       next647
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41174,7 +41530,7 @@ next615:
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop618:
+loop648:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    (SI), K1, Z4
@@ -41212,7 +41568,7 @@ loop618:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop618
+	JNZ          loop648
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
@@ -41223,10 +41579,10 @@ loop618:
 	ADDQ         DI, SI
 	JMP          done
 
-next617:
+next647:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next619
+	JNE       next649
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41282,7 +41638,7 @@ next617:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop620:
+loop650:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    (SI), K1, Z5
 	VBROADCASTSS (R9), Z10
@@ -41345,7 +41701,7 @@ loop620:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop620
+	JNZ          loop650
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -41366,10 +41722,10 @@ loop620:
 	ADDQ         DI, SI
 	JMP          done
 
-next619:
+next649:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next621
+	JNE       next651
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41435,7 +41791,7 @@ next619:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop622:
+loop652:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    (SI), K1, Z10
@@ -41542,7 +41898,7 @@ loop622:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop622
+	JNZ          loop652
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
@@ -41571,10 +41927,10 @@ loop622:
 	ADDQ         DI, SI
 	JMP          done
 
-next621:
+next651:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next623
+	JNE       next653
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41607,7 +41963,7 @@ next621:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R11)(AX*4), R11
 
-loop624:
+loop654:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    (SI)(R8*1), K1, Z2
 	VBROADCASTSS (R9), Z4
@@ -41631,17 +41987,17 @@ loop624:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop624
+	JNZ          loop654
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z3, K1, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next623:
+next653:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next625
+	JNE       next655
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41678,7 +42034,7 @@ next623:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R11)(AX*4), R11
 
-loop626:
+loop656:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    (SI)(R8*1), K1, Z4
@@ -41716,7 +42072,7 @@ loop626:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop626
+	JNZ          loop656
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -41725,10 +42081,10 @@ loop626:
 	ADDQ         DI, SI
 	JMP          done
 
-next625:
+next655:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next627
+	JNE       next657
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41779,7 +42135,7 @@ next625:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R13)(AX*4), R13
 
-loop628:
+loop658:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    (SI)(R8*1), K1, Z5
 	VBROADCASTSS (R9)(R12*1), Z10
@@ -41842,7 +42198,7 @@ loop628:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop628
+	JNZ          loop658
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
@@ -41861,10 +42217,10 @@ loop628:
 	ADDQ         DI, SI
 	JMP          done
 
-next627:
+next657:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next629
+	JNE       next659
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41925,7 +42281,7 @@ next627:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R13)(AX*4), R13
 
-loop630:
+loop660:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    (SI)(R8*1), K1, Z10
@@ -42032,7 +42388,7 @@ loop630:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop630
+	JNZ          loop660
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -42059,7 +42415,7 @@ loop630:
 	ADDQ         DI, SI
 	JMP          done
 
-next629:
+next659:
 done:
 	VZEROUPPER
 	RET
@@ -42072,7 +42428,7 @@ TEXT ·rotateTangentAVX2F32<>(SB), NOSPLIT, $0-72
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next631
+	JNE        next661
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -42111,7 +42467,7 @@ TEXT ·rotateTangentAVX2F32<>(SB), NOSPLIT, $0-72
 	MOVQ       96(R11), R11
 	ADDQ       at+8(FP), R11
 
-loop632:
+loop662:
 	VMASKMOVPS   (CX), Y0, Y1
 	VMASKMOVPS   (SI), Y0, Y3
 	VBROADCASTSS (R9), Y5
@@ -42135,7 +42491,7 @@ loop632:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop632
+	JNZ          loop662
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -42144,10 +42500,10 @@ loop632:
 	ADDQ         DI, SI
 	JMP          done
 
-next631:
+next661:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next633
+	JNE        next663
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -42204,7 +42560,7 @@ next631:
 	MOVQ       96(R13), R13
 	ADDQ       at+8(FP), R13
 
-loop634:
+loop664:
 	VMASKMOVPS   (CX), Y0, Y1
 	VMASKMOVPS   (SI), Y0, Y6
 	VBROADCASTSS (R9), Y11
@@ -42267,7 +42623,7 @@ loop634:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop634
+	JNZ          loop664
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -42288,10 +42644,10 @@ loop634:
 	ADDQ         DI, SI
 	JMP          done
 
-next633:
+next663:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next635
+	JNE        next665
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -42325,7 +42681,7 @@ next633:
 	LEAQ       -4(R10)(AX*4), R10
 	LEAQ       -4(R11)(AX*4), R11
 
-loop636:
+loop666:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y3
 	VBROADCASTSS (R9), Y5
@@ -42349,17 +42705,17 @@ loop636:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop636
+	JNZ          loop666
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next635:
+next665:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next637
+	JNE        next667
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -42411,7 +42767,7 @@ next635:
 	LEAQ       -4(R10)(AX*4), R10
 	LEAQ       -4(R13)(AX*4), R13
 
-loop638:
+loop668:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y6
 	VBROADCASTSS (R9)(R12*1), Y11
@@ -42474,7 +42830,7 @@ loop638:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop638
+	JNZ          loop668
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -42493,7 +42849,7 @@ loop638:
 	ADDQ         DI, SI
 	JMP          done
 
-next637:
+next667:
 done:
 	VZEROUPPER
 	RET
@@ -42506,7 +42862,7 @@ TEXT ·rotatePhasesAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next639
+	JNE       next669
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42536,7 +42892,7 @@ TEXT ·rotatePhasesAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      72(R9), R9
 	ADDQ      at+8(FP), R9
 
-loop640:
+loop670:
 	VMOVUPD.Z      (CX), K1, Z0
 	VBROADCASTSD   (R8), Z2
 	VBROADCASTSD   (R9), Z3
@@ -42556,16 +42912,16 @@ loop640:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop640
+	JNZ            loop670
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next639:
+next669:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next641
+	JNE       next671
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42604,7 +42960,7 @@ next639:
 	MOVQ      72(R9), R9
 	ADDQ      at+8(FP), R9
 
-loop642:
+loop672:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      128(CX), K3, Z2
@@ -42651,7 +43007,7 @@ loop642:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop642
+	JNZ            loop672
 	ADDQ           DX, CX
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
@@ -42660,10 +43016,10 @@ loop642:
 	ADDQ           DX, CX
 	JMP            done
 
-next641:
+next671:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next643
+	JNE       next673
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42704,7 +43060,7 @@ next641:
 	SHLQ      $0x03, R10
 	LEAQ      (R10)(R10*2), R11
 
-loop644:
+loop674:
 	VMOVUPD.Z      (CX), K1, Z0
 	VBROADCASTSD   (R8), Z5
 	VBROADCASTSD   (R9), Z6
@@ -42757,7 +43113,7 @@ loop644:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop644
+	JNZ            loop674
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
@@ -42769,10 +43125,10 @@ loop644:
 	ADDQ           DX, CX
 	JMP            done
 
-next643:
+next673:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next645
+	JNE       next675
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42831,7 +43187,7 @@ next643:
 	SHLQ      $0x03, R10
 	LEAQ      (R10)(R10*2), R11
 
-loop646:
+loop676:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      128(CX), K3, Z2
@@ -42974,7 +43330,7 @@ loop646:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop646
+	JNZ            loop676
 	ADDQ           DX, CX
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
@@ -42998,10 +43354,10 @@ loop646:
 	ADDQ           DX, CX
 	JMP            done
 
-next645:
+next675:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next647
+	JNE       next677
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -43031,7 +43387,7 @@ next645:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop648:
+loop678:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VBROADCASTSD   (SI), Z2
 	VBROADCASTSD   (DI), Z3
@@ -43051,15 +43407,15 @@ loop648:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop648
+	JNZ            loop678
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next647:
+next677:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next649
+	JNE       next679
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -43098,7 +43454,7 @@ next647:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop650:
+loop680:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      128(CX)(BX*1), K3, Z2
@@ -43145,7 +43501,7 @@ loop650:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop650
+	JNZ            loop680
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
 	VMOVUPD        Z6, K3, 128(CX)
@@ -43153,10 +43509,10 @@ loop650:
 	ADDQ           DX, CX
 	JMP            done
 
-next649:
+next679:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next651
+	JNE       next681
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -43197,7 +43553,7 @@ next649:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop652:
+loop682:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VBROADCASTSD   (SI)(R11*1), Z5
 	VBROADCASTSD   (DI)(R11*1), Z6
@@ -43250,7 +43606,7 @@ loop652:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop652
+	JNZ            loop682
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
@@ -43261,10 +43617,10 @@ loop652:
 	ADDQ           DX, CX
 	JMP            done
 
-next651:
+next681:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next653
+	JNE       next683
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -43323,7 +43679,7 @@ next651:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop654:
+loop684:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      128(CX)(BX*1), K3, Z2
@@ -43466,7 +43822,7 @@ loop654:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop654
+	JNZ            loop684
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
 	VMOVUPD        Z6, K3, 128(CX)
@@ -43489,7 +43845,7 @@ loop654:
 	ADDQ           DX, CX
 	JMP            done
 
-next653:
+next683:
 done:
 	VZEROUPPER
 	RET
@@ -43502,7 +43858,7 @@ TEXT ·rotatePhasesAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next655
+	JNE        next685
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -43533,7 +43889,7 @@ TEXT ·rotatePhasesAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       72(R9), R9
 	ADDQ       at+8(FP), R9
 
-loop656:
+loop686:
 	VMASKMOVPD     (CX), Y0, Y1
 	VBROADCASTSD   (R8), Y3
 	VBROADCASTSD   (R9), Y4
@@ -43553,16 +43909,16 @@ loop656:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop656
+	JNZ            loop686
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next655:
+next685:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x02
-	JNE     next657
+	JNE     next687
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -43589,7 +43945,7 @@ next655:
 	MOVQ    72(R9), R9
 	ADDQ    at+8(FP), R9
 
-loop658:
+loop688:
 	VMOVUPS        (CX), Y0
 	VMOVUPS        32(CX), Y1
 	VBROADCASTSD   (R8), Y4
@@ -43618,17 +43974,17 @@ loop658:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop658
+	JNZ            loop688
 	ADDQ           DX, CX
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next657:
+next687:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next659
+	JNE        next689
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -43670,7 +44026,7 @@ next657:
 	SHLQ       $0x03, R10
 	LEAQ       (R10)(R10*2), R11
 
-loop660:
+loop690:
 	VMASKMOVPD     (CX), Y0, Y1
 	VBROADCASTSD   (R8), Y6
 	VBROADCASTSD   (R9), Y7
@@ -43723,7 +44079,7 @@ loop660:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop660
+	JNZ            loop690
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
@@ -43735,10 +44091,10 @@ loop660:
 	ADDQ           DX, CX
 	JMP            done
 
-next659:
+next689:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x03
-	JNE     next661
+	JNE     next691
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -43779,7 +44135,7 @@ next659:
 	SHLQ    $0x03, R10
 	LEAQ    (R10)(R10*2), R11
 
-loop662:
+loop692:
 	VMOVUPS        (CX), Y0
 	VMOVUPS        32(CX), Y1
 	VBROADCASTSD   (R8), Y10
@@ -43862,7 +44218,7 @@ loop662:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop662
+	JNZ            loop692
 	ADDQ           DX, CX
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
@@ -43878,10 +44234,10 @@ loop662:
 	ADDQ           DX, CX
 	JMP            done
 
-next661:
+next691:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next663
+	JNE        next693
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -43912,7 +44268,7 @@ next661:
 	LEAQ       -8(R8)(AX*8), R8
 	LEAQ       -8(R9)(AX*8), R9
 
-loop664:
+loop694:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VBROADCASTSD   (SI), Y3
 	VBROADCASTSD   (DI), Y4
@@ -43932,15 +44288,15 @@ loop664:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop664
+	JNZ            loop694
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next663:
+next693:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next665
+	JNE     next695
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -43967,7 +44323,7 @@ next663:
 	LEAQ    -8(R8)(AX*8), R8
 	LEAQ    -8(R9)(AX*8), R9
 
-loop666:
+loop696:
 	VMOVUPS        (CX)(BX*1), Y0
 	VMOVUPS        32(CX)(BX*1), Y1
 	VBROADCASTSD   (SI), Y4
@@ -43996,16 +44352,16 @@ loop666:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop666
+	JNZ            loop696
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next665:
+next695:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next667
+	JNE        next697
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -44047,7 +44403,7 @@ next665:
 	LEAQ       -8(R8)(AX*8), R8
 	LEAQ       -8(R9)(AX*8), R9
 
-loop668:
+loop698:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VBROADCASTSD   (SI)(R11*1), Y6
 	VBROADCASTSD   (DI)(R11*1), Y7
@@ -44100,7 +44456,7 @@ loop668:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop668
+	JNZ            loop698
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y3, Y0, (CX)
@@ -44111,10 +44467,10 @@ loop668:
 	ADDQ           DX, CX
 	JMP            done
 
-next667:
+next697:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next669
+	JNE     next699
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -44155,7 +44511,7 @@ next667:
 	LEAQ    -8(R8)(AX*8), R8
 	LEAQ    -8(R9)(AX*8), R9
 
-loop670:
+loop700:
 	VMOVUPS        (CX)(BX*1), Y0
 	VMOVUPS        32(CX)(BX*1), Y1
 	VBROADCASTSD   (SI)(R11*1), Y10
@@ -44238,7 +44594,7 @@ loop670:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop670
+	JNZ            loop700
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
 	ADDQ           DX, CX
@@ -44253,7 +44609,7 @@ loop670:
 	ADDQ           DX, CX
 	JMP            done
 
-next669:
+next699:
 done:
 	VZEROUPPER
 	RET
@@ -44266,7 +44622,7 @@ TEXT ·rotatePhasesBackCrossAVX512F64<>(SB), NOSPLIT, $8-80
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next671
+	JNE       next701
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -44307,7 +44663,7 @@ TEXT ·rotatePhasesBackCrossAVX512F64<>(SB), NOSPLIT, $8-80
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop672:
+loop702:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z2
 	VMULPD         Z2, Z1, Z4
@@ -44350,17 +44706,17 @@ loop672:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop672
+	JNZ            loop702
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z3, K1, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next671:
+next701:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next673
+	JNE       next703
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -44405,7 +44761,7 @@ next671:
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop674:
+loop704:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z4
@@ -44469,7 +44825,7 @@ loop674:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop674
+	JNZ            loop704
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -44478,10 +44834,10 @@ loop674:
 	ADDQ           DI, SI
 	JMP            done
 
-next673:
+next703:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next675
+	JNE       next705
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -44540,7 +44896,7 @@ next673:
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop676:
+loop706:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z5
 	VMULPD         Z5, Z4, Z10
@@ -44673,7 +45029,7 @@ loop676:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop676
+	JNZ            loop706
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
@@ -44692,10 +45048,10 @@ loop676:
 	ADDQ           DI, SI
 	JMP            done
 
-next675:
+next705:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next677
+	JNE       next707
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -44764,7 +45120,7 @@ next675:
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop678:
+loop708:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z10
@@ -44969,7 +45325,7 @@ loop678:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop678
+	JNZ            loop708
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -44996,7 +45352,7 @@ loop678:
 	ADDQ           DI, SI
 	JMP            done
 
-next677:
+next707:
 done:
 	VZEROUPPER
 	RET
@@ -45009,7 +45365,7 @@ TEXT ·rotatePhasesBackCrossAVX2F64<>(SB), NOSPLIT, $8-80
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next679
+	JNE        next709
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -45051,7 +45407,7 @@ TEXT ·rotatePhasesBackCrossAVX2F64<>(SB), NOSPLIT, $8-80
 	LEAQ       -8(R11)(AX*8), R11
 	LEAQ       -8(R12)(AX*8), R12
 
-loop680:
+loop710:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y3
 	VMULPD         Y3, Y2, Y5
@@ -45092,17 +45448,17 @@ loop680:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop680
+	JNZ            loop710
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y4, Y0, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next679:
+next709:
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next681
+	JNE        next711
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -45162,7 +45518,7 @@ next679:
 	LEAQ       -8(R11)(AX*8), R11
 	LEAQ       -8(R12)(AX*8), R12
 
-loop682:
+loop712:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y6
 	VMULPD         Y6, Y5, Y11
@@ -45287,7 +45643,7 @@ loop682:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop682
+	JNZ            loop712
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y3, Y0, (CX)
@@ -45306,7 +45662,7 @@ loop682:
 	ADDQ           DI, SI
 	JMP            done
 
-next681:
+next711:
 done:
 	VZEROUPPER
 	RET
@@ -45319,7 +45675,7 @@ TEXT ·rotatePhasesTangentAVX512F64<>(SB), NOSPLIT, $8-72
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next683
+	JNE       next713
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -45366,7 +45722,7 @@ TEXT ·rotatePhasesTangentAVX512F64<>(SB), NOSPLIT, $8-72
 	MOVQ      120(R14), R14
 	ADDQ      at+8(FP), R14
 
-loop684:
+loop714:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      (SI), K1, Z2
 	VBROADCASTSD   (R11), Z4
@@ -45405,7 +45761,7 @@ loop684:
 	ADDQ           $0x08, R13
 	ADDQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop684
+	JNZ            loop714
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
@@ -45414,10 +45770,10 @@ loop684:
 	ADDQ           DI, SI
 	JMP            done
 
-next683:
+next713:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next685
+	JNE       next715
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -45468,7 +45824,7 @@ next683:
 	MOVQ      120(R14), R14
 	ADDQ      at+8(FP), R14
 
-loop686:
+loop716:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      (SI), K1, Z4
@@ -45530,7 +45886,7 @@ loop686:
 	ADDQ           $0x08, R13
 	ADDQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop686
+	JNZ            loop716
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
@@ -45541,10 +45897,10 @@ loop686:
 	ADDQ           DI, SI
 	JMP            done
 
-next685:
+next715:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next687
+	JNE       next717
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -45609,7 +45965,7 @@ next685:
 	MOVQ      120(BP), BP
 	ADDQ      at+8(FP), BP
 
-loop688:
+loop718:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      (SI), K1, Z5
 	VBROADCASTSD   (R11), Z10
@@ -45723,7 +46079,7 @@ loop688:
 	ADDQ           $0x08, R15
 	ADDQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop688
+	JNZ            loop718
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
@@ -45744,10 +46100,10 @@ loop688:
 	ADDQ           DI, SI
 	JMP            done
 
-next687:
+next717:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next689
+	JNE       next719
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -45822,7 +46178,7 @@ next687:
 	MOVQ      120(BP), BP
 	ADDQ      at+8(FP), BP
 
-loop690:
+loop720:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      (SI), K1, Z10
@@ -46016,7 +46372,7 @@ loop690:
 	ADDQ           $0x08, R15
 	ADDQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop690
+	JNZ            loop720
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
@@ -46045,10 +46401,10 @@ loop690:
 	ADDQ           DI, SI
 	JMP            done
 
-next689:
+next719:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next691
+	JNE       next721
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -46093,7 +46449,7 @@ next689:
 	LEAQ      -8(R13)(AX*8), R13
 	LEAQ      -8(R14)(AX*8), R14
 
-loop692:
+loop722:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z2
 	VBROADCASTSD   (R9), Z4
@@ -46132,17 +46488,17 @@ loop692:
 	SUBQ           $0x08, R13
 	SUBQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop692
+	JNZ            loop722
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z3, K1, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next691:
+next721:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next693
+	JNE       next723
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -46191,7 +46547,7 @@ next691:
 	LEAQ      -8(R13)(AX*8), R13
 	LEAQ      -8(R14)(AX*8), R14
 
-loop694:
+loop724:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z4
@@ -46253,7 +46609,7 @@ loop694:
 	SUBQ           $0x08, R13
 	SUBQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop694
+	JNZ            loop724
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -46262,10 +46618,10 @@ loop694:
 	ADDQ           DI, SI
 	JMP            done
 
-next693:
+next723:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next695
+	JNE       next725
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -46328,7 +46684,7 @@ next693:
 	LEAQ      -8(R15)(AX*8), R15
 	LEAQ      -8(BP)(AX*8), BP
 
-loop696:
+loop726:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z5
 	VBROADCASTSD   (R9)(R14*1), Z10
@@ -46442,7 +46798,7 @@ loop696:
 	SUBQ           $0x08, R15
 	SUBQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop696
+	JNZ            loop726
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
@@ -46461,10 +46817,10 @@ loop696:
 	ADDQ           DI, SI
 	JMP            done
 
-next695:
+next725:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next697
+	JNE       next727
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -46537,7 +46893,7 @@ next695:
 	LEAQ      -8(R15)(AX*8), R15
 	LEAQ      -8(BP)(AX*8), BP
 
-loop698:
+loop728:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z10
@@ -46731,7 +47087,7 @@ loop698:
 	SUBQ           $0x08, R15
 	SUBQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop698
+	JNZ            loop728
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -46758,7 +47114,7 @@ loop698:
 	ADDQ           DI, SI
 	JMP            done
 
-next697:
+next727:
 done:
 	VZEROUPPER
 	RET
@@ -46771,7 +47127,7 @@ TEXT ·rotatePhasesTangentAVX2F64<>(SB), NOSPLIT, $8-72
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next699
+	JNE        next729
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -46819,7 +47175,7 @@ TEXT ·rotatePhasesTangentAVX2F64<>(SB), NOSPLIT, $8-72
 	MOVQ       120(R14), R14
 	ADDQ       at+8(FP), R14
 
-loop700:
+loop730:
 	VMASKMOVPD     (CX), Y0, Y1
 	VMASKMOVPD     (SI), Y0, Y3
 	VBROADCASTSD   (R11), Y5
@@ -46858,7 +47214,7 @@ loop700:
 	ADDQ           $0x08, R13
 	ADDQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop700
+	JNZ            loop730
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
@@ -46867,10 +47223,10 @@ loop700:
 	ADDQ           DI, SI
 	JMP            done
 
-next699:
+next729:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next701
+	JNE        next731
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -46936,7 +47292,7 @@ next699:
 	MOVQ       120(BP), BP
 	ADDQ       at+8(FP), BP
 
-loop702:
+loop732:
 	VMASKMOVPD     (CX), Y0, Y1
 	VMASKMOVPD     (SI), Y0, Y6
 	VBROADCASTSD   (R11), Y11
@@ -47050,7 +47406,7 @@ loop702:
 	ADDQ           $0x08, R15
 	ADDQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop702
+	JNZ            loop732
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
@@ -47071,10 +47427,10 @@ loop702:
 	ADDQ           DI, SI
 	JMP            done
 
-next701:
+next731:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next703
+	JNE        next733
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -47120,7 +47476,7 @@ next701:
 	LEAQ       -8(R13)(AX*8), R13
 	LEAQ       -8(R14)(AX*8), R14
 
-loop704:
+loop734:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y3
 	VBROADCASTSD   (R9), Y5
@@ -47159,17 +47515,17 @@ loop704:
 	SUBQ           $0x08, R13
 	SUBQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop704
+	JNZ            loop734
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y4, Y0, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next703:
+next733:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next705
+	JNE        next735
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -47233,7 +47589,7 @@ next703:
 	LEAQ       -8(R15)(AX*8), R15
 	LEAQ       -8(BP)(AX*8), BP
 
-loop706:
+loop736:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y6
 	VBROADCASTSD   (R9)(R14*1), Y11
@@ -47347,7 +47703,7 @@ loop706:
 	SUBQ           $0x08, R15
 	SUBQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop706
+	JNZ            loop736
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y3, Y0, (CX)
@@ -47366,7 +47722,7 @@ loop706:
 	ADDQ           DI, SI
 	JMP            done
 
-next705:
+next735:
 done:
 	VZEROUPPER
 	RET

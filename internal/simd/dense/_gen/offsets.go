@@ -26,7 +26,8 @@ func (g isa) gemmOffsets() {
 
 // gemmOffsetsRows: rows of C of any length, each by the same row of A and by rows of B that begin ldb
 // elements later. Up to eight vectors at a time have sums of their own, so that an addition need not wait for
-// the one before it. The last ones of a row are one or two, of which the last is masked.
+// the one before it. The last ones of a row are one to four, of which the last is masked. On AVX2, where masked stores
+// are slow, the last of several has some elements of the one before it instead.
 func (g isa) gemmOffsetsRows() {
 	m, b, c, csa := Arg("m"), Arg("b"), Arg("c"), g.Stride("csa")
 	alpha := g.BroadcastArg("alpha")
@@ -34,19 +35,25 @@ func (g isa) gemmOffsetsRows() {
 		n, pb, pc := Arg("n"), GP64(), GP64()
 		MOVQ(b, pb)
 		MOVQ(c, pc)
-		part := func(vectors int, k *Mask) { // k is that of the last one
+		part := func(vectors int, k *Mask, end Register) { // k is that of the last one, which begins at end if that is not nil
 			mask := func(v int) *Mask {
 				if v == vectors-1 {
 					return k
 				}
 				return nil
 			}
+			at := func(p Register, v int) Mem {
+				if v == vectors-1 && end != nil {
+					return Mem{Base: p, Index: end, Scale: 1}
+				}
+				return Mem{Base: p, Disp: v * g.Width()}
+			}
 			acc := g.Zeros(vectors)
 			pa, rows, l := Arg("a"), Arg("offsets"), Arg("k")
 			Times(l, func() {
 				x, row := g.Broadcast(Mem{Base: pa}), g.rowAt(pb, rows)
 				for v := range acc {
-					if m := (Mem{Base: row, Disp: v * g.Width()}); mask(v) == nil {
+					if m := at(row, v); mask(v) == nil {
 						g.Fmadd231(m, x, acc[v])
 					} else {
 						g.Fmadd231(g.Load(m, mask(v)), x, acc[v])
@@ -55,34 +62,50 @@ func (g isa) gemmOffsetsRows() {
 				ADDQ(csa, pa)
 				ADDQ(U32(8), rows)
 			})
-			for v := range acc {
-				m := Mem{Base: pc, Disp: v * g.Width()}
-				t := g.Load(m, mask(v))
+			for v := range acc { // all of C is loaded before any of it is stored
+				t := g.Load(at(pc, v), mask(v))
 				g.Fmadd231(alpha, acc[v], t)
-				g.Store(t, m, mask(v))
+				acc[v] = t
+			}
+			for v, t := range acc {
+				g.Store(t, at(pc, v), mask(v))
 			}
 		}
+		last := func(vectors int) { // if there are more elements than one vector less has
+			fewer := Unique("fewer")
+			CMPQ(n, U32((vectors-1)*g.Lanes()))
+			JLE(LabelRef(fewer))
+			if vectors > 1 && !g.Wide {
+				g.ToBytes(n)
+				SUBQ(U32(g.Width()), n)
+				part(vectors, nil, n)
+			} else {
+				if vectors > 1 {
+					SUBQ(U32((vectors-1)*g.Lanes()), n)
+				}
+				part(vectors, g.HeldMask(n), nil)
+			}
+			JMP(LabelRef("next"))
+			Label(fewer)
+		}
 		for vectors := 8; vectors >= 2; vectors /= 2 {
+			if vectors == 2 {
+				last(4)
+				last(3)
+			}
 			here := fmt.Sprintf("vectors%d", vectors)
 			Label(here)
 			CMPQ(n, U32(vectors*g.Lanes()))
 			JL(LabelRef(here + "end"))
-			part(vectors, nil)
+			part(vectors, nil, nil)
 			ADDQ(U32(vectors*g.Width()), pb)
 			ADDQ(U32(vectors*g.Width()), pc)
 			SUBQ(U32(vectors*g.Lanes()), n)
 			JMP(LabelRef(here))
 			Label(here + "end")
 		}
-		TESTQ(n, n)
-		JZ(LabelRef("next"))
-		CMPQ(n, U32(g.Lanes()))
-		JLE(LabelRef("last"))
-		SUBQ(U32(g.Lanes()), n)
-		part(2, g.HeldMask(n))
-		JMP(LabelRef("next"))
-		Label("last")
-		part(1, g.HeldMask(n))
+		last(2)
+		last(1)
 		Label("next")
 		g.addStride("ldb", b)
 		g.addStride("ldc", c)
@@ -189,8 +212,31 @@ func (g isa) copyRows() {
 	CMPQ(ArgAddr("step"), U32(2))
 	JE(LabelRef("second"))
 	n := Arg("n")
+	copyRow := func(l Step, _ int) { l.Store(l.Load(x), dst) }
+	if !g.Wide { // masked stores are slow: the last vector has some elements of the one before it
+		end := GP64()
+		LEAQ(Mem{Base: n, Disp: -g.Lanes()}, end)
+		TESTQ(end, end)
+		JL(LabelRef("short"))
+		Times(m, func() {
+			i, whole, last := GP64(), Unique("whole"), Unique("last")
+			XORQ(i, i)
+			Label(whole)
+			CMPQ(i, end)
+			JGE(LabelRef(last))
+			copyRow(Step{ISA: g.ISA, I: i}, 0)
+			ADDQ(U32(g.Lanes()), i)
+			JMP(LabelRef(whole))
+			Label(last)
+			copyRow(Step{ISA: g.ISA, I: end}, 0)
+			ADDQ(ldx, x)
+			ADDQ(ldd, dst)
+		})
+		JMP(LabelRef("done"))
+		Label("short")
+	}
 	Times(m, func() {
-		g.Loop(n, 2, func(l Step, _ int) { l.Store(l.Load(x), dst) }, nil)
+		g.Loop(n, 2, copyRow, nil)
 		ADDQ(ldx, x)
 		ADDQ(ldd, dst)
 	})
