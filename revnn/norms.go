@@ -297,14 +297,15 @@ func (w *normPass[T]) Block(worker, block int) {
 	m := w.matrices()
 	var v [8][]T
 	var sum [normSums][]T
-	if !w.slopes && w.groups == 1 {
-		r.gain, r.bias = gains[0], gains[1]
-		for i := block * w.rows; i < min((block+1)*w.rows, w.k.x.Rows); i++ {
-			w.normalise(&r, rowOf(w.k.x, i), rowOf(w.k.y, i))
+	lo, hi := block*w.rows, min((block+1)*w.rows, w.k.x.Rows*w.k.x.Cols/w.size)
+	if !w.slopes && !w.batch {
+		for k := lo; k < hi; k++ {
+			row, at := k/w.perRow, k%w.perRow
+			r.gain, r.bias = part(gains[0], at, w.gains), part(gains[1], at, w.gains)
+			w.normalise(&r, part(rowOf(w.k.x, row), at, w.size), part(rowOf(w.k.y, row), at, w.size))
 		}
 		return
 	}
-	lo, hi := block*w.rows, min((block+1)*w.rows, w.k.x.Rows*w.k.x.Cols/w.size)
 	if w.byRows {
 		w.columns(&r, lo, hi-lo)
 		if !w.slopes {
@@ -559,15 +560,15 @@ func normaliseFloats[T rev.Float](w *normPass[T], r *normRoom[T], x, y []T) (rho
 	switch {
 	case y == nil:
 	case w.each > 1:
-		for i := range w.gains {
-			to, a := part(y, i, w.each), alpha
+		for i, from := 0, center; i < w.gains; i, from, y = i+1, from[w.each:], y[w.each:] {
+			a := alpha
 			if r.gain != nil {
 				a *= r.gain[i]
 			}
 			if r.bias == nil {
-				vec.Axpy(a, part(center, i, w.each), to)
+				vec.Axpy(a, from[:w.each], y[:w.each])
 			} else {
-				vec.AddAffine(to, a, part(center, i, w.each), T(w.unit*r.bias[i]))
+				vec.AddAffine(y[:w.each], a, from[:w.each], T(w.unit*r.bias[i]))
 			}
 		}
 	case r.gain != nil && r.bias != nil:
