@@ -4,7 +4,9 @@ import (
 	"math"
 	"unsafe"
 
+	"revnum/internal/number"
 	"revnum/internal/parallel"
+	"revnum/internal/simd/dense"
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -76,6 +78,7 @@ type product[T rev.Real] struct {
 	sign        T
 	careful     bool    // a sum may be NaN, or there is none
 	labels      bool    // winners are needed
+	narrow      bool    // panels are rows of A, because B has few columns
 	winners     []int32 // of all places, if not nil
 	kept        []int32
 	scratch     []panel[T] // of each worker
@@ -106,8 +109,11 @@ func (w *product[T]) panels(labels bool) {
 		return
 	}
 	w.labels = labels
-	width := paths.Width[T]()
-	workers, blocks := parallel.Workers(w.k.Workers), (w.k.B.Cols+width-1)/width
+	width, across := paths.Width[T](), w.k.B.Cols
+	if w.narrow = !labels && !w.careful && 2*across <= width; w.narrow {
+		across = w.k.A.Rows
+	}
+	workers, blocks := parallel.Workers(w.k.Workers), (across+width-1)/width
 	w.scratch = workspace.Grow(w.scratch, max(1, min(workers, blocks)))
 	parallel.Run(workers, blocks, w)
 }
@@ -146,8 +152,12 @@ const mostCached = 1 << 16
 func (w *product[T]) Block(worker, block int) {
 	width := paths.Width[T]()
 	m, k, j0 := w.k.A.Rows, w.k.A.Cols, block*width
-	n := min(width, w.k.B.Cols-j0)
 	s := &w.scratch[worker]
+	if w.narrow {
+		w.addRows(s, j0, min(width, m-j0))
+		return
+	}
+	n := min(width, w.k.B.Cols-j0)
 	b, ldb := w.k.B.Data[min(j0, len(w.k.B.Data)):], w.k.B.Stride
 	if n < width || k*ldb > mostCached/int(unsafe.Sizeof(T(0))) {
 		s.b = workspace.Grow(s.b, k*width)
@@ -189,6 +199,27 @@ func (w *product[T]) Block(worker, block int) {
 		for i := range rows {
 			w.use(best[i*width:][:n], label[i*width:][:n], i0+i, j0)
 		}
+	}
+}
+
+// addRows adds the best sums to n rows of C from row i on: Cᵀ is the product of Bᵀ and Aᵀ, whose columns fill a panel.
+func (w *product[T]) addRows(s *panel[T], i, n int) {
+	width, k, cols := paths.Width[T](), w.k.A.Cols, w.k.B.Cols
+	s.b, s.label, s.best = workspace.Zeros(s.b, k*width), workspace.Grow(s.label, cols*k), workspace.Zeros(s.best, cols*width)
+	c := rev.General[T]{Rows: n, Cols: cols, Stride: w.k.C.Stride, Data: w.k.C.Data[i*w.k.C.Stride:]}
+	transpose(s.b, width, w.k.A.Data[i*w.k.A.Stride:], w.k.A.Stride, n, k)
+	transpose(s.label, k, w.k.B.Data, w.k.B.Stride, k, cols)
+	transpose(s.best, width, c.Data, c.Stride, n, cols)
+	paths.AddBest(s.best, width, w.sign, s.label, k, s.b, width, cols, k, w.k.Min)
+	transpose(c.Data, c.Stride, s.best, width, cols, n)
+}
+
+// transpose is dense.Transpose for all types of numbers.
+func transpose[T rev.Real](dst []T, ldd int, x []T, ldx, m, n int) {
+	if unsafe.Sizeof(T(0)) == 4 {
+		dense.Transpose(number.As[[]float32](dst), ldd, number.As[[]float32](x), ldx, m, n)
+	} else { // as bits, also of fixed-point numbers
+		dense.Transpose(number.As[[]float64](dst), ldd, number.As[[]float64](x), ldx, m, n)
 	}
 }
 

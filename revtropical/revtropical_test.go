@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -214,4 +215,43 @@ func TestDefinition(t *testing.T) {
 		})
 	}
 	against[fixed.Q43](t, nil)
+}
+
+// A product of few columns has the bits of these columns in a wide product.
+func TestFewColumns(t *testing.T) {
+	t.Run("float64", testFewColumns[float64])
+	t.Run("float32", testFewColumns[float32])
+	t.Run("Q43", testFewColumns[fixed.Q43])
+}
+
+func testFewColumns[T rev.Real](t *testing.T) {
+	rnd := rand.New(rand.NewPCG(31, 3))
+	const many = 40
+	for _, m := range []int{1, 15, 16, 17, 100} {
+		for _, k := range []int{1, 7, 64} {
+			for _, least := range []bool{false, true} {
+				wide := revtropical.MatMul[T]{C: matrix[T](rnd, m, many), A: matrix[T](rnd, m, k), B: matrix[T](rnd, k, many), Min: least}
+				for cols := 1; cols < 10; cols++ {
+					few := wide
+					few.C = rev.NewGeneral(m, cols+1, make([]T, m*(cols+1))) // with a gap
+					few.C.Cols, few.B.Cols = cols, cols
+					for i := range m {
+						copy(few.C.Row(i), wide.C.Row(i))
+					}
+					want := wide
+					want.C = rev.NewGeneral(m, many, slices.Clone(wide.C.Data))
+					want.Forward()
+					few.Forward()
+					for i := range m {
+						if got, want := few.C.Row(i), want.C.Row(i)[:cols]; !slices.Equal(got, want) {
+							t.Fatalf("%d×%d by %d columns, min %v: row %d is %v, want %v", m, k, cols, least, i, got, want)
+						}
+						if gap := few.C.Data[i*few.C.Stride+cols]; gap != 0 {
+							t.Fatalf("%d×%d by %d columns: the gap has %v", m, k, cols, gap)
+						}
+					}
+				}
+			}
+		}
+	}
 }
