@@ -161,6 +161,7 @@ func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, 
 func scalarRows[T rev.Number, I Index](j *job[T, I], s *scratch[T], block, r0, r1 int) {
 	p, cols := &j.p, max(j.p.u.Cols, j.p.v.Cols)
 	r := row[T, I]{alpha: p.alpha, gamma: p.gamma, u: p.u.Data, ldu: p.u.Stride, sign: p.outSign, flip: p.flip}
+	r.scaled = p.sum == nil && (number.IsFixed[T]() || number.IsComplex[T]() && cols < wideRow)
 	for i := r0; i < r1; i++ {
 		b, e := int(p.a.Ptr[i]), int(p.a.Ptr[i+1])
 		if b == e {
@@ -179,7 +180,7 @@ func scalarRows[T rev.Number, I Index](j *job[T, I], s *scratch[T], block, r0, r
 		if p.out.Data != nil || p.sum != nil {
 			r.a = p.a.Data[b:e]
 		}
-		if r.a == nil || p.sum == nil && number.IsFixed[T]() {
+		if r.a == nil || r.scaled {
 			r.run(s)
 			continue
 		}
@@ -199,14 +200,14 @@ func scalarRows[T rev.Number, I Index](j *job[T, I], s *scratch[T], block, r0, r
 }
 
 // A row is what a pass does for a row of a without vector code. out and a, or ga and v,
-// may be nil. Element c of u_j is u[j*ldu+c]. Over complex128, alpha is 1.
+// may be nil. Element c of u_j is u[j*ldu+c]. Unless scaled is set, alpha is 1.
 type row[T rev.Number, I Index] struct {
 	out, a, ga, v, u []T
 	ind              []I
 	ldu              int
 	alpha, gamma     T
 	sign             int
-	flip             bool
+	flip, scaled     bool
 }
 
 func (r *row[T, I]) run(s *scratch[T]) {
@@ -257,7 +258,7 @@ func narrowRow[I Index](r *row[complex128, I]) {
 		c := 0
 		for ; c+1 < len(r.out); c += 2 {
 			out := r.out[c : c+2]
-			re0, im0, re1, im1 := real(out[0]), imag(out[0]), real(out[1]), imag(out[1])
+			var re0, im0, re1, im1 float64
 			for q, i := range r.ind {
 				u := r.u[int(i)*r.ldu+c:][:2]
 				are, aim := real(r.a[q]), turn*imag(r.a[q])
@@ -266,14 +267,15 @@ func narrowRow[I Index](r *row[complex128, I]) {
 				re1 += float64(are*real(u[1])) - float64(aim*imag(u[1]))
 				im1 += float64(are*imag(u[1])) + float64(aim*real(u[1]))
 			}
-			out[0], out[1] = complex(re0, im0), complex(re1, im1)
+			r.add(&out[0], complex(re0, im0))
+			r.add(&out[1], complex(re1, im1))
 		}
 		if c < len(r.out) {
-			s := r.out[c]
+			var s complex128
 			for q, i := range r.ind {
 				s += number.Times(conjIf(r.flip, r.a[q]), r.u[int(i)*r.ldu+c])
 			}
-			r.out[c] = s
+			r.add(&r.out[c], s)
 		}
 	}
 	if r.ga == nil {
@@ -288,6 +290,14 @@ func narrowRow[I Index](r *row[complex128, I]) {
 		}
 		r.ga[q] += number.Times(r.gamma, conjIf(r.flip, complex(re, im)))
 	}
+}
+
+// add adds a sum, or alpha times it, to an output.
+func (r *row[T, I]) add(out *T, s T) {
+	if r.scaled {
+		s = number.Mul(r.alpha, s)
+	}
+	*out += s
 }
 
 func conjIf(flip bool, z complex128) complex128 {
