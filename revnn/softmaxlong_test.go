@@ -107,3 +107,27 @@ func TestLongOverflow(t *testing.T) {
 		t.Error("the gradient has other bits where a tangent overflows")
 	}
 }
+
+// TestLongKept has a vector whose exponentials are kept, and one that is too long for that. Pieces have maxima of their own.
+func TestLongKept(t *testing.T) {
+	for _, n := range []int{3000, 1<<20 + 3000} {
+		x, gy, y, gx := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
+		var s, d float64
+		for i := range x {
+			x[i], gy[i] = float32(i%97)/10+float32(i/1024%5), float32(i%13)-6
+			s += math.Exp(float64(x[i]))
+			d += math.Exp(float64(x[i])) * float64(gy[i])
+		}
+		k := revnn.Softmax[float32]{Y: rev.ViewSlice(y), X: rev.ViewSlice(x)}
+		if err := rev.Gradient(k, revnn.Softmax[float32]{Y: rev.ViewSlice(gy), X: rev.ViewSlice(gx)}); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range x {
+			p := math.Exp(float64(v)) / s
+			want := p * (float64(gy[i]) - d/s)
+			if math.Abs(float64(y[i])-p) > 1e-5*p || math.Abs(float64(gx[i])-want) > 1e-4*p {
+				t.Fatalf("n = %d: p_%d is %v, want %v, and its derivative %v, want %v", n, i, y[i], p, gx[i], want)
+			}
+		}
+	}
+}
