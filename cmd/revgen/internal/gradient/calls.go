@@ -13,6 +13,9 @@ import (
 
 // place reads what can be assigned to. Indices that read what the assignment changes have names.
 func (l *lowerer) place(e ast.Expr) expr {
+	if c := l.choiceOf(e); c != nil {
+		return c.which
+	}
 	p := l.expr(e)
 	v := root(p)
 	switch {
@@ -172,6 +175,11 @@ func (l *lowerer) expr(e ast.Expr) expr {
 		if l.holds(e.X, e.Y) || l.holds(e.Y, e.X) {
 			return lit(strconv.FormatBool(e.Op == token.NEQ), boolean)
 		}
+		for x, y := range map[ast.Expr]ast.Expr{e.X: e.Y, e.Y: e.X} {
+			if c := l.choiceOf(x); c != nil && l.Info.Types[y].IsNil() {
+				return c.none(e.Op)
+			}
+		}
 		l.notNil(e)
 		x, y := l.operands(e)
 		if isComplex(l.Info.TypeOf(e.X)) || isComplex(l.Info.TypeOf(e.Y)) {
@@ -259,9 +267,12 @@ func (l *lowerer) placed(at ast.Expr, x expr) expr {
 	return nil
 }
 
-// holds reports whether y is nil, and x an interface of which it is known what it holds.
+// holds reports whether y is nil, and x a function that is known, or an interface of which it is known what it holds.
 func (l *lowerer) holds(x, y ast.Expr) bool {
 	id, ok := ast.Unparen(x).(*ast.Ident)
+	if ok && l.Info.Types[y].IsNil() && (l.lits[l.Info.Uses[id]] != nil || l.alias[l.Info.Uses[id]] != nil) {
+		return true
+	}
 	if !ok || !l.Info.Types[y].IsNil() || !types.IsInterface(l.Info.TypeOf(x)) || l.bound[l.Info.Uses[id]] == nil {
 		return false
 	}
@@ -445,7 +456,11 @@ func (l *lowerer) selector(e *ast.SelectorExpr) expr {
 	if s.Kind() != types.FieldVal {
 		l.refuse(e, "%s is a method: call it", types.ExprString(e))
 	}
-	return l.fields(l.expr(e.X), s.Index(), e.Sel.Name)
+	x := l.fields(l.expr(e.X), s.Index(), e.Sel.Name)
+	if t := l.heldBy(e); t != nil {
+		return l.asserted(e, x, t)
+	}
+	return x
 }
 
 // fields returns the field at a path of embedded structs.
@@ -548,11 +563,10 @@ func (l *lowerer) calledName(c *ast.CallExpr) types.Object {
 // concrete returns the method that a call of one of an interface reaches, if it is known what the interface holds. path
 // is that to an embedded struct, and to the method.
 func (l *lowerer) concrete(f *ast.SelectorExpr) (path []int, m types.Object, ok bool) {
-	id, isName := ast.Unparen(f.X).(*ast.Ident)
-	if !isName || l.bound[l.Info.Uses[id]] == nil || !types.IsInterface(l.Info.TypeOf(id)) {
-		return nil, nil, false
+	t := l.heldBy(f.X)
+	if id, ok := ast.Unparen(f.X).(*ast.Ident); ok && l.bound[l.Info.Uses[id]] != nil && types.IsInterface(l.Info.TypeOf(id)) {
+		t = l.bound[l.Info.Uses[id]].typeOf()
 	}
-	t := l.bound[l.Info.Uses[id]].typeOf()
 	if t == nil || types.IsInterface(t) {
 		return nil, nil, false
 	}
@@ -603,6 +617,9 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 	if f := l.lits[obj]; f != nil {
 		return l.inline(c, f, f.Type, nil, f.Body)
 	}
+	if of := l.choices[obj]; of != nil {
+		return l.chosen(c, of)
+	}
 	if g, ok := obj.(*types.Func); ok {
 		obj = g.Origin()
 	}
@@ -649,8 +666,14 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 			l.refuse(c, "%s is not differentiated: call %s", types.ExprString(c.Fun), cure)
 		}
 	}
+	if d, ok := l.lockOf(c); ok {
+		l.refuse(c, "%s is not differentiated here: the function that has derivatives may begin with a lock and defer its unlock", d.text())
+	}
+	if l.isBuiltin(c.Fun, "recover") {
+		l.refuse(c, "recover is not differentiated: a gradient panics where its function does")
+	}
 	if f, ok := obj.(*types.Func); ok && l.isUnknown(f) {
-		l.refuse(c, "%s is a method of an interface, and what that holds is not known: give the variable its type", types.ExprString(c.Fun))
+		l.unknown(c)
 	}
 	l.refuse(c, "%s is not differentiated: its body is not in this package", types.ExprString(c.Fun))
 	return nil
@@ -965,7 +988,7 @@ func (l *lowerer) inlined(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, body 
 	frame := &frame{}
 	l.frames = append(l.frames, frame)
 	var out []expr
-	if r, ok := body.List[len(body.List)-1].(*ast.ReturnStmt); ok && returns(body) == 1 && len(r.Results) > 0 && (sig.Results.NumFields() == len(r.Results)) {
+	if r, ok := body.List[len(body.List)-1].(*ast.ReturnStmt); ok && returns(body) == 1 && len(r.Results) > 0 && !hasDefer(body) && (sig.Results.NumFields() == len(r.Results)) {
 		// The only return is at the end.
 		var j jump
 		for _, r := range sig.Results.List {
@@ -1019,8 +1042,8 @@ func calleeName(c *ast.CallExpr) string {
 	return "result"
 }
 
-// returns counts the returns of a function.
-func returns(body *ast.BlockStmt) (n int) {
+// returns counts the returns of a function in some of its source.
+func returns(body ast.Node) (n int) {
 	ast.Inspect(body, func(s ast.Node) bool {
 		switch s.(type) {
 		case *ast.ReturnStmt:
@@ -1038,6 +1061,11 @@ func (l *lowerer) body(f *frame, sig *ast.FuncType, body *ast.BlockStmt) (out []
 	if sig.Results != nil {
 		for _, r := range sig.Results.List {
 			t := l.typeOf(r.Type)
+			if f.choice != nil {
+				v := l.define("f", integer, integerLit(0))
+				f.results, f.choice.which = append(f.results, v), ref(v)
+				continue
+			}
 			if len(r.Names) == 0 {
 				f.results = append(f.results, l.define("result", t, nil))
 			}
@@ -1052,7 +1080,9 @@ func (l *lowerer) body(f *frame, sig *ast.FuncType, body *ast.BlockStmt) (out []
 	}
 	f.leave = l.newExit("returned", false)
 	l.exits = append(l.exits, f.leave)
+	l.defers(f, body)
 	l.list(body.List)
+	l.runDeferred(f)
 	for _, v := range f.results {
 		out = append(out, ref(v))
 	}
@@ -1063,7 +1093,7 @@ func (l *lowerer) body(f *frame, sig *ast.FuncType, body *ast.BlockStmt) (out []
 // parameter.
 func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, path []int, body *ast.BlockStmt) (bind func()) {
 	obj := l.Info.Defs[id]
-	if bind := l.functionValue(obj, arg); bind != nil {
+	if bind := l.function(obj, arg); bind != nil {
 		return bind
 	}
 	if obj != nil && memoryType(obj.Type()) != obj.Type() {

@@ -18,6 +18,8 @@ type environment struct {
 	lists map[types.Object][]types.Object
 	envs  map[types.Object]*environment
 	types map[*types.TypeParam]types.Type
+
+	choices map[types.Object]*choice
 }
 
 // enter makes an environment that of what is read, and returns what undoes that. It may be nil.
@@ -25,8 +27,8 @@ func (l *lowerer) enter(e *environment) (leave func()) {
 	if e == nil {
 		return func() {}
 	}
-	outer := environment{maps.Clone(l.bound), maps.Clone(l.lits), maps.Clone(l.alias), maps.Clone(l.lists), maps.Clone(l.envs), l.types}
-	e.copyTo(&environment{l.bound, l.lits, l.alias, l.lists, l.envs, nil})
+	outer := environment{maps.Clone(l.bound), maps.Clone(l.lits), maps.Clone(l.alias), maps.Clone(l.lists), maps.Clone(l.envs), l.types, maps.Clone(l.choices)}
+	e.copyTo(l.known())
 	l.types = e.types
 	return func() {
 		restored(l.bound, outer.bound, e.bound)
@@ -34,6 +36,7 @@ func (l *lowerer) enter(e *environment) (leave func()) {
 		restored(l.alias, outer.alias, e.alias)
 		restored(l.lists, outer.lists, e.lists)
 		restored(l.envs, outer.envs, e.envs)
+		restored(l.choices, outer.choices, e.choices)
 		l.types = outer.types
 	}
 }
@@ -57,7 +60,12 @@ func within[V any](m map[types.Object]V, n ast.Node) map[types.Object]V {
 
 // around returns what is known of the objects that are declared in a part of the source.
 func (l *lowerer) around(n ast.Node) *environment {
-	return &environment{within(l.bound, n), within(l.lits, n), within(l.alias, n), within(l.lists, n), within(l.envs, n), l.types}
+	return &environment{within(l.bound, n), within(l.lits, n), within(l.alias, n), within(l.lists, n), within(l.envs, n), l.types, within(l.choices, n)}
+}
+
+// known returns what l knows, which changes with it, but for the type parameters.
+func (l *lowerer) known() *environment {
+	return &environment{l.bound, l.lits, l.alias, l.lists, l.envs, nil, l.choices}
 }
 
 // copyTo adds what e knows to other, or changes it there.
@@ -67,6 +75,7 @@ func (e *environment) copyTo(other *environment) {
 	maps.Copy(other.alias, e.alias)
 	maps.Copy(other.lists, e.lists)
 	maps.Copy(other.envs, e.envs)
+	maps.Copy(other.choices, e.choices)
 	other.types = e.types
 }
 
@@ -85,7 +94,7 @@ func (l *lowerer) again(at ast.Node, f ast.Node, name string) (end func()) {
 	return func() {
 		l.nests--
 		l.inlining[f] = true
-		outer.copyTo(&environment{l.bound, l.lits, l.alias, l.lists, l.envs, nil})
+		outer.copyTo(l.known())
 	}
 }
 
@@ -108,11 +117,7 @@ func (l *lowerer) made(obj types.Object, c *ast.CallExpr) (bind func()) {
 	} else if d := l.declOf(callee); d != nil && !l.recursive(d) {
 		id, sig, recv, body = d, d.Type, d.Recv, d.Body
 	}
-	if id == nil || l.inlining[id] || returns(body) != 1 {
-		return nil
-	}
-	last, ok := body.List[len(body.List)-1].(*ast.ReturnStmt)
-	if !ok || len(last.Results) != 1 {
+	if id == nil || l.inlining[id] || sig.Results.NumFields() != 1 {
 		return nil
 	}
 	defer l.instantiate(c)()
@@ -125,25 +130,67 @@ func (l *lowerer) made(obj types.Object, c *ast.CallExpr) (bind func()) {
 	l.inlining[id] = true
 	defer delete(l.inlining, id)
 	n := len(l.exits)
-	l.exits = append(l.exits, &exit{})
-	l.frames = append(l.frames, &frame{})
-	if j := l.list(body.List[:len(body.List)-1]); len(j.may) > 0 {
-		l.refuse(c, "this call is left in an unknown way")
+	frame := &frame{}
+	l.frames = append(l.frames, frame)
+	var set func()
+	if last, ok := body.List[len(body.List)-1].(*ast.ReturnStmt); ok && returns(body) == 1 && len(last.Results) == 1 {
+		l.exits = append(l.exits, &exit{})
+		if j := l.list(body.List[:len(body.List)-1]); len(j.may) > 0 {
+			l.refuse(c, "this call is left in an unknown way")
+		}
+		set = l.functionValue(obj, last.Results[0])
+		if set == nil {
+			l.refuse(c, "which function %s returns is not known: return a function literal", types.ExprString(c.Fun))
+		}
+	} else {
+		frame.choice = l.returned(c, body)
+		l.body(frame, sig, body)
+		set = func() { l.know(obj, frame.choice) }
 	}
 	l.exits, l.frames = l.exits[:n], l.frames[:len(l.frames)-1]
-	set := l.functionValue(obj, last.Results[0])
-	if set == nil {
-		l.refuse(c, "which function %s returns is not known: return a function literal", types.ExprString(c.Fun))
-	}
 	e := l.around(id)
-	outer.copyTo(&environment{l.bound, l.lits, l.alias, l.lists, l.envs, nil})
+	outer.copyTo(l.known())
+	of := []types.Object{obj}
+	if frame.choice != nil {
+		of = frame.choice.of
+	}
 	return func() {
 		set()
-		if inner := l.envs[obj]; inner != nil { // of a function that this one has called
-			inner.copyTo(e)
+		if c := l.choices[obj]; c != nil { // it returns a variable that changes
+			of = c.of
 		}
-		l.envs[obj] = e
+		for _, f := range of {
+			if inner := l.envs[f]; inner != nil { // of a function that this one has called
+				inner.copyTo(e)
+			}
+			l.envs[f] = e
+		}
 	}
+}
+
+// returned returns the choice of the functions that a function returns in several places.
+func (l *lowerer) returned(c *ast.CallExpr, body *ast.BlockStmt) *choice {
+	out := &choice{at: map[ast.Expr]int{}}
+	obj := types.NewVar(c.Pos(), l.Pkg, calleeName(c), l.Info.TypeOf(c))
+	first := body.End() // locals that are declared later are not there where the function is called
+	for _, s := range slices.Backward(body.List) {
+		if returns(s) > 0 {
+			first = s.Pos()
+		}
+	}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ReturnStmt:
+			if len(n.Results) != 1 {
+				l.refuse(n, "which function is returned is not known: write it here")
+			}
+			out.later(l, obj, n.Results[0], func(v *types.Var) bool { return v.Pos() < first })
+		}
+		return true
+	})
+	return out
 }
 
 func isFunction(t types.Type) bool {

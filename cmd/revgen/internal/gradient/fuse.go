@@ -521,7 +521,7 @@ func (u *fuser) look(s stmt) accesses {
 			}
 		case *effect:
 			c, isCall := s.call.(*call)
-			a.opaque = a.opaque || isCall && c.fn != "panic"
+			a.opaque = a.opaque || isCall && c.fn != "panic" && c.fn != assertion
 			read(s.call)
 		case *returned:
 			for _, e := range s.values {

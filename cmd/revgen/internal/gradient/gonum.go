@@ -235,7 +235,7 @@ func (l *lowerer) hoisted(e expr) expr {
 		break
 	}
 	for _, s := range l.fixed {
-		if same(s.r.(*view).x, v.x) {
+		if w, ok := s.r.(*view); ok && same(w.x, v.x) {
 			return s.l
 		}
 	}
@@ -935,7 +935,7 @@ func (l *lowerer) chained(c *ast.CallExpr, at ast.Expr) {
 // or derivative is known.
 func (l *lowerer) functionValue(obj types.Object, arg ast.Expr) (bind func()) {
 	to := func(f *ast.FuncLit, named types.Object) func() {
-		return func() { l.lits[obj], l.alias[obj], l.envs[obj] = f, named, nil }
+		return func() { l.lits[obj], l.alias[obj], l.envs[obj], l.choices[obj] = f, named, nil, nil }
 	}
 	var id *ast.Ident
 	switch a := ast.Unparen(arg).(type) {
@@ -958,6 +958,10 @@ func (l *lowerer) functionValue(obj types.Object, arg ast.Expr) (bind func()) {
 	use := l.Info.Uses[id]
 	if use == nil {
 		return nil
+	}
+	if c := l.choices[use]; c != nil {
+		now := &choice{which: ref(l.define(use.Name(), integer, c.which)), of: c.of}
+		return func() { l.know(obj, now) }
 	}
 	if l.lits[use] != nil || l.alias[use] != nil {
 		env := l.envs[use]

@@ -3,6 +3,9 @@
 //
 //	lower.go, calls.go  syntax to statements (ir.go), with calls inlined and one way out
 //	closure.go          functions that functions return, and loops over functions
+//	choice.go           functions in variables that change
+//	defer.go            deferred calls, and locks
+//	holding.go          interfaces in fields
 //	foreign.go          functions of other packages
 //	gonum.go, models/   calls of gonum
 //	solve.go            systems, inverses and determinants
@@ -136,7 +139,7 @@ func (s *Source) attempt(w *writer, f *ast.FuncDecl, words []string, write func(
 // read reads a function.
 func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 	f := &function{decl: decl, writer: w, named: map[string]*variable{}, lowerer: &lowerer{
-		Source: s, names: map[string]bool{}, bound: map[types.Object]expr{}, lits: map[types.Object]*ast.FuncLit{}, alias: map[types.Object]types.Object{}, lists: map[types.Object][]types.Object{}, envs: map[types.Object]*environment{}, yields: map[types.Object]*yield{},
+		Source: s, names: map[string]bool{}, bound: map[types.Object]expr{}, lits: map[types.Object]*ast.FuncLit{}, alias: map[types.Object]types.Object{}, lists: map[types.Object][]types.Object{}, envs: map[types.Object]*environment{}, yields: map[types.Object]*yield{}, choices: map[types.Object]*choice{},
 		global: map[types.Object]*variable{}, types: map[*types.TypeParam]types.Type{}, inlining: map[ast.Node]bool{decl: true}, looking: map[types.Object]bool{},
 		imports: w.imports, recursions: &recursions{first: decl.Name.Name, variants: map[variant]string{}},
 	}}
@@ -174,7 +177,7 @@ func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 func (f *function) lower() {
 	frame := &frame{}
 	f.frames = append(f.frames, frame)
-	f.results = f.body(frame, f.decl.Type, f.decl.Body)
+	f.results = f.body(frame, f.decl.Type, f.unlocked(f.decl.Body))
 	f.frames = f.frames[:len(f.frames)-1]
 	for _, s := range slices.Backward(f.fixed) {
 		f.out = slices.Insert(f.out, 0, stmt(s))

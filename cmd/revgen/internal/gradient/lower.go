@@ -46,6 +46,7 @@ type lowerer struct {
 	alias    map[types.Object]types.Object   // named functions in variables
 	lists    map[types.Object][]types.Object // slices of functions in variables
 	envs     map[types.Object]*environment   // of functions that others returned
+	choices  map[types.Object]*choice        // functions in variables that change
 	yields   map[types.Object]*yield
 	making   bool // arguments of a function that returns another one, which sees what they are now
 	nests    int  // the number of functions that are read in themselves
@@ -66,6 +67,7 @@ type lowerer struct {
 	overlaps []*overlap
 	frozen   []frozen
 	caps     []capacity
+	locks    []stmt // what is written begins with them
 	*recursions
 	unsizes []*unsized // that have got sizes in the present list of statements
 }
@@ -80,6 +82,10 @@ type foreignCall struct {
 type frame struct {
 	results []*variable
 	leave   *exit
+	choice  *choice // if it returns one of several functions
+
+	deferred []deferred
+	depth    int // the number of loops that it is in
 }
 
 // An exit is a place to which control may jump. flag is set when it does.
@@ -487,6 +493,8 @@ func (l *lowerer) stmt(s ast.Stmt) (j jump) {
 		return l.rangeStmt(s)
 	case *ast.ReturnStmt:
 		return l.returnStmt(s)
+	case *ast.DeferStmt:
+		l.deferStmt(s)
 	case *ast.BranchStmt:
 		return l.branchStmt(s)
 	case *ast.LabeledStmt:
@@ -510,14 +518,12 @@ func describe(n ast.Node) string {
 	switch n.(type) {
 	case *ast.GoStmt:
 		return "a goroutine"
-	case *ast.DeferStmt:
-		return "defer (write it at the end of the function)"
 	case *ast.SelectStmt, *ast.SendStmt:
 		return "a channel"
 	case *ast.TypeSwitchStmt, *ast.TypeAssertExpr:
 		return "a value of an interface"
 	case *ast.FuncLit:
-		return "a function in a variable that changes (call the functions in if and else, or write one literal with if)"
+		return "a function that is kept in a slice or a struct, or compared (call it, or keep it in a variable)"
 	case *ast.MapType:
 		return "a map"
 	}
@@ -563,6 +569,8 @@ func (l *lowerer) branchStmt(s *ast.BranchStmt) jump {
 func (l *lowerer) returnStmt(s *ast.ReturnStmt) jump {
 	f := l.frames[len(l.frames)-1]
 	switch {
+	case f.choice != nil:
+		l.assign(f.choice.which, l.indexIn(f.choice, s.Results[0]))
 	case len(s.Results) == 1 && len(f.results) > 1:
 		values := l.results(s.Results[0].(*ast.CallExpr))
 		for i, v := range f.results {
@@ -607,6 +615,10 @@ func (l *lowerer) decl(d *ast.GenDecl) {
 		for i, id := range spec.Names {
 			if spec.Values == nil {
 				if id.Name != "_" {
+					if bind := l.changing(l.Info.Defs[id], nil); bind != nil {
+						bind()
+						continue
+					}
 					t := l.Info.Defs[id].Type()
 					if isGonum(t) && !isPointer(t) {
 						l.bound[l.Info.Defs[id]] = l.unsized(t)
@@ -626,7 +638,7 @@ func (l *lowerer) decl(d *ast.GenDecl) {
 
 // bindTo declares id with the value of e.
 func (l *lowerer) bindTo(id *ast.Ident, e ast.Expr) {
-	if bind := l.functionValue(l.Info.Defs[id], e); bind != nil {
+	if bind := l.function(l.Info.Defs[id], e); bind != nil {
 		bind()
 		return
 	}
@@ -705,7 +717,7 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 			return
 		}
 		if s.Tok == token.ASSIGN {
-			if e := l.expr(s.Rhs[0]); !isBlank(to) {
+			if e := l.valueFor(to, s.Rhs[0]); !isBlank(to) {
 				p := l.place(to)
 				l.assign(p, l.converted(l.sized(s.Rhs[0], e), p.typeOf()))
 			}
@@ -739,12 +751,12 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 	values := make([]expr, len(s.Rhs))
 	for i, e := range s.Rhs {
 		if id, ok := s.Lhs[i].(*ast.Ident); ok && s.Tok == token.DEFINE {
-			if bind := l.functionValue(l.Info.Defs[id], e); bind != nil {
+			if bind := l.function(l.Info.Defs[id], e); bind != nil {
 				bind()
 				continue
 			}
 		}
-		values[i] = l.expr(e)
+		values[i] = l.valueFor(s.Lhs[i], e)
 		if _, ok := values[i].(*literal); ok {
 			continue
 		}
@@ -753,6 +765,14 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 		}
 	}
 	l.setAll(s, values)
+}
+
+// valueFor reads what a place is set to.
+func (l *lowerer) valueFor(to, e ast.Expr) expr {
+	if c := l.choiceOf(to); c != nil {
+		return l.indexIn(c, e)
+	}
+	return l.expr(e)
 }
 
 // swapped reads u, v = v, u for slices, and reports whether it is that.
@@ -1116,10 +1136,12 @@ func (l *lowerer) assigned(obj types.Object, s ast.Node) (yes bool) {
 		case *ast.SliceExpr:
 			yes = yes || isArray(n.X) && within(n.X)
 		case *ast.CallExpr:
-			if f := l.lits[l.callee(n)]; f != nil && !l.inlining[f] {
-				l.inlining[f] = true
-				yes = yes || l.assigned(obj, f.Body)
-				delete(l.inlining, f)
+			for _, f := range l.literals(l.callee(n)) {
+				if !l.inlining[f] {
+					l.inlining[f] = true
+					yes = yes || l.assigned(obj, f.Body)
+					delete(l.inlining, f)
+				}
 			}
 			if y := l.yields[l.callee(n)]; y != nil {
 				yes = yes || l.assigned(obj, y.body)
@@ -1185,7 +1207,7 @@ func (l *lowerer) callsOwn(s ast.Node) (yes bool) {
 	ast.Inspect(s, func(n ast.Node) bool {
 		if c, ok := n.(*ast.CallExpr); ok {
 			obj := l.callee(c)
-			yes = yes || obj == nil || l.declOf(obj) != nil || l.lits[obj] != nil || l.Written[obj] != nil
+			yes = yes || obj == nil || l.declOf(obj) != nil || l.lits[obj] != nil || l.choices[obj] != nil || l.Written[obj] != nil
 		}
 		return true
 	})

@@ -315,7 +315,7 @@ func (l *lowerer) derivative(c *ast.CallExpr, d *Written) (values []expr) {
 // to a part of one.
 func (f *function) argumentOf(id *ast.Ident, arg ast.Expr) *variable {
 	obj := f.Info.Defs[id]
-	if bind := f.functionValue(obj, arg); bind != nil {
+	if bind := f.function(obj, arg); bind != nil {
 		bind()
 		return nil
 	}

@@ -18,7 +18,7 @@ type pairing struct {
 	sets    map[*variable]int // but for definitions
 }
 
-// paired returns statements in which a sine and a cosine of one variable come from one call. Both stand in
+// paired returns the statements of what is written, in which a sine and a cosine of one variable come from one call. Both stand in
 // the same list, and nothing between them sets the variable.
 func (l *lowerer) paired(list []stmt) []stmt {
 	p := &pairing{l, map[*variable]int{}}
@@ -30,7 +30,7 @@ func (l *lowerer) paired(list []stmt) []stmt {
 		})
 	})
 	list, _ = p.in(list)
-	return list
+	return slices.Concat(l.locks, list)
 }
 
 // argument returns x if e is fn(x).

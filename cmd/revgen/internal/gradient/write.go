@@ -233,7 +233,11 @@ func (w *writer) stmt(s stmt) {
 		w.list(s.body)
 		w.line("}")
 	case *effect:
-		w.line("%s", w.expr(s.call, 0))
+		text := w.expr(s.call, 0)
+		if c, ok := s.call.(*call); ok && c.fn == assertion {
+			text = "_ = " + text
+		}
+		w.line("%s", text)
 	case *sincos:
 		w.imports.add("math")
 		op := token.ASSIGN
@@ -685,6 +689,12 @@ func (w *writer) expr(e expr, above int) string {
 			return "make(" + w.typ(e.typ) + ", " + strings.Join(args, ", ") + ")"
 		}
 		fn := e.fn
+		if fn == assertion {
+			return w.expr(e.args[0], 7) + ".(" + w.typ(e.typ) + ")"
+		}
+		if strings.Contains(fn, "%s.") { // of a lock
+			return fmt.Sprintf(fn, w.expr(e.args[0], 7)) + "()"
+		}
 		switch hidden := w.pkg != nil && w.pkg.Scope().Lookup(fn) != nil; {
 		case fn == conversion:
 			fn = w.typ(e.typ)

@@ -93,6 +93,37 @@ func bare(dst, x []float64) { dst[0] = x[0] }
 
 func sum(x ...float64) float64 { return x[0] }
 
+func (l leaves) value() float64 { return l.w[0] }
+
+func pointed(x *float64) *float64 { return x }
+
+func either(x float64) (func(float64) float64, float64) { return helper, x }
+
+func late(x float64) func(float64) float64 { if x > 0 { return helper }; y := x*x; return func(z float64) float64 { return y*z } }
+
+var mutex sync.Mutex
+
+//revgen:gradient x
+func locked(x float64) float64 { mutex.Lock(); defer mutex.Unlock(); return x }
+
+type shape interface { area(x float64) float64; set(x float64) float64 }
+
+type square struct{}
+
+func (square) area(x float64) float64 { return x*x }
+
+func (square) set(x float64) float64 { return x }
+
+type disc struct { x float64 }
+
+func (d *disc) area(x float64) float64 { return d.x*x*x }
+
+func (d *disc) set(x float64) float64 { d.x = x; return x*d.x }
+
+type held struct { shape, other, given, known shape; f func(float64) float64 }
+
+var _ = []held{{shape: &disc{1}, known: &disc{2}}, {square{}, nil, square{}, nil, nil}, {given: held{}.shape}}
+
 var _ iter.Seq[int]
 
 var _, _ = rev.ViewSlice[float64], revlinalg.NewDot
@@ -132,7 +163,20 @@ var package1 = mat.NewDense(1, 1, nil)
 		{gradient + "(x float64) float64 { return math.Float64frombits(math.Float64bits(x)) }", "p.go:6:36: math.Float64frombits has no derivative here: those that have one are Abs, "},
 		{gradient + "(x float64, s iter.Seq[int]) float64 { for range s { x *= x }; return x }", "p.go:6:46: a loop over a function whose body is not known is not differentiated: write the loop that the function makes"},
 		{gradient + "(x []float64) float64 { y := append(x, 1); return y[0] }", "p.go:6:36: append stands alone: write x = append(x, e)"},
-		{gradient + "(x float64) float64 { defer helper(x); return x }", "p.go:6:29: defer (write it at the end of the function) is not differentiated"},
+		{gradient + "(x float64) float64 { for range 3 { defer helper(x) }; return x }", "p.go:6:43: a defer in a loop, or where a function is returned, is not differentiated: write its call at the end"},
+		{gradient + "(x []float64) float64 { defer same(x); return x[0] }", "p.go:6:42: an argument of a deferred call is a number here: write defer func() { ... }()"},
+		{gradient + "(x float64) float64 { l := leaves{}; defer l.value(); return x }", "p.go:6:44: a deferred call of l.value copies its receiver: write defer func() { ... }()"},
+		{gradient + "(x float64) (y float64) { defer func() { recover() }(); return x }", "p.go:6:48: recover is not differentiated: a gradient panics where its function does"},
+		{gradient + "(x float64, m *sync.Mutex) float64 { m.Lock(); x *= x; m.Unlock(); return x }", "p.go:6:44: m.Lock is not differentiated here: the function that has derivatives may begin with a lock and defer its unlock"},
+		{gradient + "(x float64, m *sync.Mutex) float64 { x *= x; m.Lock(); defer m.Unlock(); return x }", "p.go:6:52: m.Lock is not differentiated here"},
+		{gradient + "(x float64) float64 { return locked(x) }", "mutex.Lock is not differentiated here"},
+		{gradient + "(x float64) float64 { var y float64; lockedGradient(&y, x); return y }", "locked locks mutex for as long as its gradient runs, and so has no derivatives in another function: lock it there"},
+		{gradient + "(x float64, k held) float64 { return x*k.shape.area(x) }", "p.go:6:46: k.shape.area is a method of an interface, and the package sets field shape to *disc and to square: give the field one type, or write a function with a parameter for the value"},
+		{gradient + "(x float64, k held) float64 { return x*k.other.area(x) }", "p.go:6:46: k.other.area is a method of an interface, and the package sets field other to nothing: give the field its type"},
+		{gradient + "(x float64, k held) float64 { return x*k.given.area(x) }", "the package sets field given to square and to another interface: give the field one type"},
+		{gradient + "(x float64, k []held) float64 { return x*k[0].known.area(x) }", "p.go:6:48: what k[0].known holds is not known: use a parameter or a variable of the package"},
+		{gradient + "(x float64) float64 { k := held{}; return x*k.known.area(x) }", "p.go:6:51: what k.known holds is not known: it is a field of no parameter; give it a type"},
+		{gradient + "(x float64, k *held) float64 { return k.known.set(x) }", "may not change here"},
 		{"//revgen:gradient x hessian\nfunc f(x float64) float64 { return x }", "p.go:6:1: a Hessian is by one parameter of type []float64"},
 		{jacobian + "(x []float64) {}", "p.go:6:1: f stores to no parameter: a Jacobian is that of one"},
 		{jacobian + "(y, z, x []float64) { y[0] = x[0]; z[0] = x[0] }", "p.go:6:1: f stores to y and to z: a Jacobian is that of one of them"},
@@ -144,7 +188,15 @@ var package1 = mat.NewDense(1, 1, nil)
 		{gradient + "(x float64) float64 { return mathext.NormalQuantile(x) }", "zQSA is a variable of package mathext, which is not exported"},
 		{gradient + "(x float64, s fmt.Stringer) float64 { return x*float64(len(s.String())) }", "p.go:6:66: s.String is a method of an interface, and what that holds is not known: give the variable its type"},
 		{gradient + "(x float64) float64 { g := choose(x); return g(x) }", "p.go:6:34: which function choose returns is not known: return a function literal"},
-		{gradient + "(x float64) float64 { var g func(float64) float64; g = func(y float64) float64 { return x*y }; return g(x) }", "p.go:6:62: a function in a variable that changes (call the functions in if and else, or write one literal with if) is not differentiated"},
+		{gradient + "(x float64) float64 { g := helper; for range 2 { y := x*x; g = func(z float64) float64 { return y*z } }; return g(x) }", "p.go:6:103: y is not there in all places where g is called: declare it before g"},
+		{gradient + "(x float64) float64 { var g func(n int) float64; g = func(n int) float64 { if n == 0 { return x }; return g(n-1) }; return g(3) }", "p.go:6:113: a literal that calls itself is not differentiated: make it a function of the package"},
+		{gradient + "(x float64) float64 { g := helper; h := &g; *h = math.Sin; return g(x) }", "p.go:6:47: a pointer to a function in a variable is not differentiated: set g itself"},
+		{gradient + "(x float64) float64 { g := helper; g, x = either(x); return g(x) }", "p.go:6:42: which function this is is not known: set g by itself"},
+		{gradient + "(x float64) float64 { g := helper; g = act; return g(x) }", "p.go:6:46: which function act is is not known where g is declared: name one of a package, write a literal, or declare it before"},
+		{gradient + "(x float64) float64 { g := helper; g = choose(x); return g(x) }", "p.go:6:46: which function this is is not known where g is declared: give it a name before that"},
+		{gradient + "(x float64) float64 { var g func(x *float64) *float64; if x > 0 { g = pointed }; return *g(&x) }", "g may be one of several functions: let them return numbers, slices or structs"},
+		{gradient + "(x float64) float64 { return late(x)(x) }", "y is not there in all places where late is called: declare it before late"},
+		{gradient + "(x float64) float64 { g := helper; if x > 0 { g = math.Sin }; fs := []func(float64) float64{g}; return fs[0](x)*held{f: g}.f(x) }", "not differentiated"},
 		{gradient + "(x *mat.Dense) float64 { var r blas64.General; r = x.RawMatrix(); return r.Data[0] }", "write raw := m.RawMatrix()"},
 		{gradient + "(x []float64) float64 { sort.Stable(sort.Float64Slice(x)); return x[0] }", "p.go:6:31: sort.Stable is not differentiated: in its source, "},
 		{gradient + "(x []float64) float64 { return floats.Norm(x, 3) }", "p.go:6:38: this norm is not differentiated: 1, 2 and math.Inf(1) are"},
@@ -171,7 +223,7 @@ var package1 = mat.NewDense(1, 1, nil)
 		{"//revgen:gradient x z both\nfunc f(x, z []float64) float64 { return x[0]*z[0] }", "p.go:6:1: both gradient and product with the Hessian are by one parameter of type []float64: leave out the word both"},
 		{gradient + "(x float64, i int) float64 { fs := []func(float64) float64{math.Sin}; return fs[i](x) }", "which function this is is not known: range over them"},
 		{gradient + "(x float64) float64 { fs := []func(float64) float64{math.Sin}; return fs[1](x) }", "there is no such function"},
-		{gradient + "(x float64) float64 { fs := []func(float64) float64{math.Sin}; fs[0] = func(x float64) float64 { return x }; return x }", "p.go:6:78: a function in a variable that changes (call"},
+		{gradient + "(x float64) float64 { fs := []func(float64) float64{math.Sin}; fs[0] = func(x float64) float64 { return x }; return x }", "p.go:6:78: a function that is kept in a slice or a struct, or compared (call it, or keep it in a variable)"},
 		{gradient + "(x float64) float64 { fs := []func(float64) float64{0: math.Sin}; return fs[0](x) }", "write functions without their indices"},
 		{gradient + "(x *mat.Dense) float64 { var y mat.Dense; if x.At(0, 0) > 0 { y.Mul(x, x) }; if y.IsEmpty() { return 0 }; return mat.Sum(x) }", "whether y has a size here is not known"},
 		{gradient + "(x *mat.Dense) float64 { var y mat.Dense; y.Product(); return mat.Sum(x) }", "write the factors"},
@@ -239,7 +291,7 @@ var package1 = mat.NewDense(1, 1, nil)
 		{gradient + "(x []float64) float64 { type own struct { w []float64; next []own }; l := []own{{w: x}, {w: x}}; y := l[:1]; for range x { y = l[1:]; l[0].w[0] *= 2 }; return y[0].w[0] }", "p.go:6:1: type own contains itself: declare it outside of the function"},
 	} {
 		name := filepath.Join(t.TempDir(), "p.go")
-		file, err := parser.ParseFile(fset, name, "package p\n\nimport (\"fmt\"; \"iter\"; \"math\"; \"math/cmplx\"; \"sort\"; \"strconv\"; \"gonum.org/v1/gonum/blas/blas64\"; \"gonum.org/v1/gonum/floats\"; \"gonum.org/v1/gonum/mat\"; \"gonum.org/v1/gonum/mathext\"; \"revnum/rev\"; \"revnum/revlinalg\")\n\n"+c.text+beside, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(fset, name, "package p\n\nimport (\"fmt\"; \"iter\"; \"math\"; \"math/cmplx\"; \"sort\"; \"strconv\"; \"sync\"; \"gonum.org/v1/gonum/blas/blas64\"; \"gonum.org/v1/gonum/floats\"; \"gonum.org/v1/gonum/mat\"; \"gonum.org/v1/gonum/mathext\"; \"revnum/rev\"; \"revnum/revlinalg\")\n\n"+c.text+beside, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}

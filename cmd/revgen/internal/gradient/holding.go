@@ -1,0 +1,156 @@
+package gradient
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// An interface in a field of a parameter, or of a variable of the package, holds what the package sets the field to. If
+// that always has one type, methods of this type are inlined. What is written asserts it:
+//
+//	kernel := m.Kernel.(*rbf)
+
+// assertion is the function of a call that asserts the type of an interface.
+const assertion = "assert"
+
+// heldTypes returns the types of what the package sets a field to, in the order of their names. known says that no
+// value is of an interface, and that the field's address is not taken.
+func (l *lowerer) heldTypes(field *types.Var) (list []types.Type, known bool) {
+	known = true
+	add := func(e ast.Expr) {
+		t := l.Info.TypeOf(e)
+		switch {
+		case l.Info.Types[e].IsNil() || slices.ContainsFunc(list, func(u types.Type) bool { return types.Identical(t, u) }):
+		case types.IsInterface(t):
+			known = false
+		default:
+			list = append(list, t)
+		}
+	}
+	for e := range l.Info.Types {
+		switch e := e.(type) {
+		case *ast.CompositeLit:
+			s, ok := l.Info.TypeOf(e).Underlying().(*types.Struct)
+			if !ok {
+				continue
+			}
+			for i, x := range e.Elts {
+				if kv, ok := x.(*ast.KeyValueExpr); ok {
+					if key, ok := kv.Key.(*ast.Ident); ok && l.Info.Uses[key] == field {
+						add(kv.Value)
+					}
+				} else if s.Field(i) == field {
+					add(x)
+				}
+			}
+		case *ast.UnaryExpr:
+			if sel, ok := ast.Unparen(e.X).(*ast.SelectorExpr); ok && e.Op == token.AND && l.Info.Uses[sel.Sel] == field {
+				known = false
+			}
+		}
+	}
+	for _, d := range l.Funcs {
+		ast.Inspect(d, func(n ast.Node) bool {
+			s, ok := n.(*ast.AssignStmt)
+			if !ok {
+				return true
+			}
+			for i, to := range s.Lhs {
+				if sel, ok := ast.Unparen(to).(*ast.SelectorExpr); !ok || l.Info.Uses[sel.Sel] != field {
+					continue
+				}
+				if len(s.Lhs) != len(s.Rhs) {
+					known = false
+					continue
+				}
+				add(s.Rhs[i])
+			}
+			return true
+		})
+	}
+	slices.SortFunc(list, func(x, y types.Type) int { return strings.Compare(x.String(), y.String()) })
+	return list, known
+}
+
+// fieldOf returns the field that e selects if it is an interface whose methods are the package's own, and nil for other
+// expressions.
+func (l *lowerer) fieldOf(e ast.Expr) *types.Var {
+	sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
+	if !ok {
+		return nil
+	}
+	s := l.Info.Selections[sel]
+	if s == nil || s.Kind() != types.FieldVal || !types.IsInterface(s.Type()) || memoryType(s.Type()) != s.Type() {
+		return nil
+	}
+	return s.Obj().(*types.Var)
+}
+
+// heldBy returns the one type of what an interface in a field holds, or nil.
+func (l *lowerer) heldBy(e ast.Expr) types.Type {
+	f := l.fieldOf(e)
+	if f == nil {
+		return nil
+	}
+	if list, known := l.heldTypes(f); known && len(list) == 1 {
+		return list[0]
+	}
+	return nil
+}
+
+// asserted returns the value of type t that an interface in a field holds, as a variable that does not change. It is
+// declared at the beginning of the function.
+func (l *lowerer) asserted(at *ast.SelectorExpr, x expr, t types.Type) expr {
+	for y := x; ; {
+		switch z := y.(type) {
+		case *field:
+			y = z.x
+			continue
+		case *target:
+			y = z.x
+			continue
+		case *reference:
+			if z.v.param || slices.Contains(l.globals(), z.v) {
+				break
+			}
+			l.refuse(at, "what %s holds is not known: it is a field of no parameter; give it a type", types.ExprString(at))
+		default:
+			l.refuse(at, "what %s holds is not known: use a parameter or a variable of the package", types.ExprString(at))
+		}
+		break
+	}
+	for _, s := range l.fixed {
+		if c, ok := s.r.(*call); ok && same(c.args[0], x) {
+			return s.l
+		}
+	}
+	v := &variable{name: l.unique(strings.ToLower(at.Sel.Name[:1]) + at.Sel.Name[1:]), typ: apart(t)}
+	l.global[types.NewVar(at.Pos(), l.Pkg, v.name, t)] = v // it may not change
+	l.fixed = append(l.fixed, &assignment{l: ref(v), op: token.ASSIGN, r: &call{assertion, "", []expr{x}, v.typ}, define: true})
+	return ref(v)
+}
+
+// unknown refuses a call of a method of an interface.
+func (l *lowerer) unknown(c *ast.CallExpr) {
+	text := types.ExprString(c.Fun)
+	sel, _ := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+	f := l.fieldOf(sel.X)
+	if f == nil {
+		l.refuse(c, "%s is a method of an interface, and what that holds is not known: give the variable its type", text)
+	}
+	list, known := l.heldTypes(f)
+	var names []string
+	for _, t := range list {
+		names = append(names, types.TypeString(t, types.RelativeTo(l.Pkg)))
+	}
+	if !known {
+		names = append(names, "another interface")
+	}
+	if len(names) == 0 {
+		l.refuse(c, "%s is a method of an interface, and the package sets field %s to nothing: give the field its type", text, f.Name())
+	}
+	l.refuse(c, "%s is a method of an interface, and the package sets field %s to %s: give the field one type, or write a function with a parameter for the value", text, f.Name(), strings.Join(names, " and to "))
+}

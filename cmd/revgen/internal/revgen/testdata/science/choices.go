@@ -1,0 +1,211 @@
+package science
+
+import (
+	"errors"
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Functions in variables that change, deferred calls, and interfaces in fields.
+
+func bent(x float64) float64 { return x + 0.1*math.Sin(3*x) }
+
+// activations chooses functions in branches, loops and literals, that see what is around them.
+//
+//revgen:gradient x hessian value
+func activations(x []float64, kind int) float64 {
+	a, h := x[0], math.Cos
+	f := bent
+	if kind > 0 {
+		f = func(v float64) float64 { return v*v*a + x[1] }
+	}
+	s := f(x[0])
+	a *= 2
+	s += f(x[1])
+	g := f
+	for i, v := range x {
+		if i == kind {
+			f = h
+		} else if i == 2 {
+			f, g = func(v float64) float64 { return math.Sin(v) * a }, bent
+		}
+		s += f(v) * g(v*s)
+		if i == 1 {
+			f = bent
+		}
+	}
+	var last func(a, b float64) (float64, float64)
+	if last != nil {
+		s = 0
+	}
+	switch kind {
+	case 0:
+		last = func(a, b float64) (float64, float64) { s++; return b, a * b }
+	default:
+		last = swapped
+	}
+	p, q := last(s, x[2])
+	return p*q + applied2(f, s) + s
+}
+
+func swapped(a, b float64) (float64, float64) { return b * b, math.Sin(a) }
+
+func applied2(f func(float64) float64, x float64) float64 { return f(f(x)) }
+
+// response returns one of several functions, which know its arguments.
+func response(name string, a float64) func(float64) float64 {
+	b := a * a
+	switch name {
+	case "tanh":
+		return math.Tanh
+	case "scaled":
+		return func(x float64) float64 { return b * x * a }
+	case "":
+		panic("response: no name")
+	}
+	if a > 10 {
+		return bent
+	}
+	return func(x float64) float64 { return math.Exp(-a * x * x) }
+}
+
+// layered has what functions with several returns return, which are called later, and given to others.
+//
+//revgen:gradient x hessian
+func layered(x []float64, names []string) float64 {
+	s := x[0]
+	first := response("scaled", x[1])
+	for i, name := range names {
+		f := response(name, x[i])
+		s += f(s) + first(x[2]) + response(name, 0.5)(s)*applied2(f, x[1])
+	}
+	return s
+}
+
+// clipped has a function that may be nil.
+//
+//revgen:gradient x
+func clipped(x []float64, penalty bool) float64 {
+	var p func(float64) float64
+	if penalty {
+		p = func(v float64) float64 { return v * v * v }
+	}
+	return clippedBy(x, p) + clippedBy(x, nil)
+}
+
+func clippedBy(x []float64, p func(float64) float64) float64 {
+	if p == nil {
+		p = math.Sin
+	}
+	s := 0.0
+	for _, v := range x {
+		s += p(v)
+	}
+	return s
+}
+
+var errTooFar = errors.New("science: too far")
+
+type survey struct {
+	sync.Mutex
+	seen sync.RWMutex
+	n    int
+	y    []float64
+}
+
+// Misfit holds locks as long as its gradient runs, and has deferred calls that change the result, in branches too.
+//
+//revgen:gradient x hessian
+func (s *survey) Misfit(x []float64) (loss float64, err error) {
+	s.Lock()
+	defer s.Unlock()
+	s.seen.RLock()
+	defer s.seen.RUnlock()
+	k := 2.0
+	defer func() { loss *= k * x[0] }()
+	defer s.count(len(x))
+	for i, y := range s.y {
+		r := math.Sin(x[0]*float64(i)) + x[1] - y
+		loss += r * r
+		if loss > 1e3 {
+			return loss, errTooFar
+		}
+	}
+	if x[1] > 0 {
+		defer func(a float64) { loss += a * x[1] }(loss)
+		loss *= x[1]
+	}
+	k = x[1]
+	return loss + closed(x), nil
+}
+
+func (s *survey) count(n int) { s.n += n }
+
+// closed has a deferred call of its own.
+func closed(x []float64) (y float64) {
+	a := x[0]
+	defer func() { y += a * a }()
+	a *= x[1]
+	return a * 3
+}
+
+type covariance interface {
+	at(r float64) float64
+	scale() float64
+}
+
+type matern struct{ length, power float64 }
+
+func (m *matern) at(r float64) float64 {
+	u := r / m.length
+	return math.Pow(1+u, m.power) * math.Exp(-u)
+}
+
+func (m *matern) scale() float64 { return 2 }
+
+type spatial struct {
+	cov   covariance
+	at    []float64
+	noise interface{ level(i int) float64 }
+}
+
+type even struct{ a *mat.VecDense }
+
+func (e even) level(i int) float64 { return e.a.AtVec(i) }
+
+type constantNoise struct{}
+
+func (constantNoise) level(int) float64 { return 0.5 }
+
+func newSpatial(at []float64) *spatial {
+	return &spatial{cov: &matern{0.8, 1.5}, at: at, noise: even{mat.NewVecDense(3, []float64{1, 0.5, 2})}}
+}
+
+var field = newSpatial([]float64{0.1, 0.5, 0.9})
+
+// Energy calls methods of interfaces that its receiver and a variable of the package hold.
+//
+//revgen:gradient x hessian
+func (s *spatial) Energy(x []float64) float64 {
+	e := 0.0
+	for i := range x {
+		for j := range i {
+			e += x[i] * s.cov.at(math.Abs(x[i]-x[j])+s.at[i]) * field.cov.scale()
+		}
+		e += s.noise.level(i) * x[i] * x[i]
+	}
+	return e * s.cov.scale()
+}
+
+// unset calls a function that is nil if n is 0.
+//
+//revgen:gradient x
+func unset(x []float64, n int) float64 {
+	var f func(float64) float64
+	if n > 0 {
+		f = bent
+	}
+	return f(x[0])
+}

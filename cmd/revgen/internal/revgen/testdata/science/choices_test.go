@@ -1,0 +1,84 @@
+package science
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+func TestChoices(t *testing.T) {
+	x := []float64{0.6, -0.4, 0.7}
+	for kind := range 4 {
+		ownCheck(t, fmt.Sprint("activations ", kind), x, func(x []float64) float64 { return activations(x, kind) }, func(g, x []float64) float64 { return activationsGradient(g, x, kind) }, func(x []float64) float64 { return activationsValue(x, kind) })
+		second(t, "activations", x, func(g, x []float64) { activationsGradient(g, x, kind) },
+			func(dst, x, v []float64) { activationsHessVec(dst, x, v, kind) }, func(dst *mat.SymDense, x []float64) { activationsHessian(dst, x, kind) })
+	}
+	for _, names := range [][]string{{"tanh", "scaled", "x"}, {"x", "tanh", "x"}} {
+		ownCheck(t, "layered", x, func(x []float64) float64 { return layered(x, names) }, func(g, x []float64) float64 { return layeredGradient(g, x, names) }, nil)
+		second(t, "layered", x, func(g, x []float64) { layeredGradient(g, x, names) },
+			func(dst, x, v []float64) { layeredHessVec(dst, x, v, names) }, func(dst *mat.SymDense, x []float64) { layeredHessian(dst, x, names) })
+	}
+	for _, penalty := range []bool{false, true} {
+		ownCheck(t, "clipped", x, func(x []float64) float64 { return clipped(x, penalty) }, func(g, x []float64) float64 { return clippedGradient(g, x, penalty) }, nil)
+	}
+}
+
+// A function that is nil panics with Go's error, and a function that chooses with its own.
+func TestNoChoice(t *testing.T) {
+	panics := func(f func()) (text string) {
+		defer func() { text = fmt.Sprint(recover()) }()
+		f()
+		return
+	}
+	x, g := []float64{1, 2, 3}, make([]float64, 3)
+	for _, p := range [][2]func(){
+		{func() { layered(x, []string{""}) }, func() { layeredGradient(g, x, []string{""}) }},
+		{func() { unset(x, 0) }, func() { unsetGradient(g, x, 0) }},
+	} {
+		if a, b := panics(p[0]), panics(p[1]); a != b || a == "<nil>" {
+			t.Errorf("the function panics with %q, the gradient with %q", a, b)
+		}
+	}
+}
+
+func TestDeferred(t *testing.T) {
+	s := &survey{y: []float64{0.3, 0.1, 0.4, 0.9}}
+	for _, x := range [][]float64{{0.6, 0.7}, {0.6, -0.7}, {0.6, 100}} {
+		_, want := s.Misfit(x)
+		ownCheck(t, "Misfit", x, func(x []float64) float64 { v, _ := s.Misfit(x); return v }, func(g, x []float64) float64 {
+			s.n = 0
+			v, err := s.MisfitGradient(g, x)
+			if err != want {
+				t.Errorf("the error is %v, want %v", err, want)
+			}
+			if s.n != len(x) {
+				t.Errorf("the deferred call counted %d, want %d", s.n, len(x))
+			}
+			if !s.TryLock() || !s.seen.TryLock() {
+				t.Fatal("a lock is still held")
+			}
+			s.Unlock()
+			s.seen.Unlock()
+			return v
+		}, nil)
+		if x[1] < 10 {
+			second(t, "Misfit", x, func(g, x []float64) { s.MisfitGradient(g, x) }, s.MisfitHessVec, s.MisfitHessian)
+		}
+	}
+}
+
+func TestHeld(t *testing.T) {
+	x := []float64{0.6, -0.4, 0.7}
+	ownCheck(t, "Energy", x, field.Energy, func(g, x []float64) float64 { return field.EnergyGradient(g, x) }, nil)
+	second(t, "Energy", x, func(g, x []float64) { field.EnergyGradient(g, x) }, field.EnergyHessVec, field.EnergyHessian)
+	s := newSpatial(field.at)
+	s.noise = struct{ constantNoise }{}
+	defer func() {
+		if text := fmt.Sprint(recover()); !strings.Contains(text, "science.even") {
+			t.Errorf("the gradient of another type panics with %q", text)
+		}
+	}()
+	s.EnergyGradient(make([]float64, 3), x)
+}
