@@ -120,7 +120,7 @@ func (s *Scratch[T]) MakeMatrix(r, c int) rev.General[T] {
 // GradientMatrix returns the memory of grad, of the shape of m, with zeros. An empty grad gets
 // this shape.
 func GradientMatrix(grad *mat.Dense, m Matrix) Matrix {
-	if grad.IsEmpty() {
+	if grad.IsEmpty() && m.Rows > 0 {
 		grad.ReuseAs(m.Rows, m.Cols)
 	}
 	if r, c := grad.Dims(); r != m.Rows || c != m.Cols {
@@ -133,7 +133,7 @@ func GradientMatrix(grad *mat.Dense, m Matrix) Matrix {
 // GradientVector returns the memory of grad, which is as long as x, with zeros. An empty grad
 // gets this length.
 func GradientVector(grad *mat.VecDense, x []float64) []float64 {
-	if grad.IsEmpty() {
+	if grad.IsEmpty() && len(x) > 0 {
 		grad.ReuseAsVec(len(x))
 	}
 	if grad.Len() != len(x) {
@@ -277,6 +277,14 @@ func Entry(m Matrix, i, j int) int {
 		outside(m, i)
 	}
 	return i*m.Stride + j
+}
+
+// RowPart returns the elements of row i from lo up to hi, of which there is one at least. It panics as m.At does for them.
+func RowPart(m Matrix, i, lo, hi int) []float64 {
+	if uint(i) >= uint(m.Rows) || lo < 0 || hi > m.Cols {
+		outside(m, i)
+	}
+	return m.Data[i*m.Stride : len(m.Data) : len(m.Data)][lo:hi]
 }
 
 func outside(m Matrix, i int) {

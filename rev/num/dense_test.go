@@ -86,6 +86,12 @@ func TestGradientMemory(t *testing.T) {
 	if g := num.GradientVector(&v, make([]float64, 4)); len(g) != 4 {
 		t.Error(g)
 	}
+	if g := num.GradientMatrix(new(mat.Dense), num.Shaped(0, 0, nil)); g.Rows != 0 {
+		t.Error(g)
+	}
+	if g := num.GradientVector(new(mat.VecDense), nil); len(g) != 0 {
+		t.Error(g)
+	}
 	m.Set(1, 1, 5)
 	if g := num.GradientMatrix(&m, num.Shaped(2, 3, nil)); g.Data[4] != 0 {
 		t.Error(g)

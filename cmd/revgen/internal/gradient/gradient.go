@@ -416,8 +416,9 @@ func (f *function) gradient(words []string) {
 		}
 	}
 	f.write(name, args, f.params, true, func(w *writer) {
+		counts := mentions(slices.Concat(forward, back))
 		for _, v := range by {
-			r.clear(w, v, name)
+			r.clear(w, v, name, counts[v.bar] > 0)
 		}
 		w.program(f.paired(slices.Concat(forward, back)))
 	})
@@ -955,8 +956,8 @@ func (r *reverser) cotangents(f *function) {
 	})
 }
 
-// clear writes the check of the shape of a gradient, and sets it to zero.
-func (r *reverser) clear(w *writer, v *variable, name string) {
+// clear writes the check of the shape of a gradient, and sets it to zero. used says that it is read or set later.
+func (r *reverser) clear(w *writer, v *variable, name string, used bool) {
 	g := r.grad[v].name
 	if isFloat(v.typ) {
 		return
@@ -967,7 +968,11 @@ func (r *reverser) clear(w *writer, v *variable, name string) {
 			fn = "num.GradientMatrix"
 		}
 		w.imports.add(numPath)
-		w.line("%s := %s(%s, %s)", g, fn, r.grad[v].outer.name, w.expr(ref(v), 0))
+		text := fmt.Sprintf("%s(%s, %s)", fn, r.grad[v].outer.name, w.expr(ref(v), 0))
+		if used {
+			text = g + " := " + text
+		}
+		w.line("%s", text)
 		return
 	}
 	if _, ok := v.typ.Underlying().(*types.Slice); ok {

@@ -247,7 +247,7 @@ func (t *tangenter) assignment(s *assignment) {
 		}
 		e = t.derivative(s.r, nil)
 	}
-	if !isLit(e, "0") || s.op == token.ASSIGN {
+	if s.op == token.ASSIGN && !same(d, e) || s.op != token.ASSIGN && !isLit(e, "0") { // x = x + 1 keeps the tangent
 		t.put(&assignment{l: d, op: s.op, r: e, define: s.define})
 	}
 	t.put(s)

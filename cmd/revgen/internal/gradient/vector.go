@@ -885,6 +885,9 @@ func (w *loopWriter) slice(e *element, first bool) expr {
 	if !isLit(lo, "0") {
 		w.guarded = true
 	}
+	if r, ok := e.x.(*view); ok && r.fn == "num.Row" { // panics as At does
+		return &view{"num.RowPart", r.x, []expr{r.args[0], lo, hi}, r.typ}
+	}
 	whole := isLen(hi) && same(hi.(*call).args[0], e.x)
 	switch {
 	case isLit(lo, "0") && (whole || !first):

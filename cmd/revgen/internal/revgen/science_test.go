@@ -376,6 +376,14 @@ func TestText(t *testing.T) {
 			gradient + "var y [2][2]float64\nfor i := range y { for j := range y[i] { if j > 0 { y[i][j] = x[i]*y[i][j-1] } else { y[i][j] = x[j] } } }\nreturn y[0][1]*y[1][1] }",
 			[]string{"y01 := x[0] * y00"}, []string{"for ", "[i", "[j", "if i"},
 		},
+		{ // written code is vetted too
+			"//revgen:gradient x hessian\nfunc f(x []float64, n int) float64 {\ns := x[0]*x[1]\nfor i := range n { s = s + float64(i) }\nreturn s*s }",
+			[]string{"s = s + float64(i)"}, []string{"sDot = sDot"},
+		},
+		{ // nothing depends on m
+			"//revgen:gradient m\nfunc f(m *mat.Dense, x []float64) float64 { return x[0] }",
+			[]string{"\tnum.GradientMatrix(grad, mData)"}, []string{"gradData"},
+		},
 		{gradient + "y := []float64{x[0], 2}\nreturn y[n] }", []string{"y[n]"}, nil},
 		{gradient + "y := []float64{x[0], 2}\nfor i := range 3 { y[0] *= y[i] }\nreturn y[0] }", []string{"y[2]"}, nil},
 		{gradient + "y := make([]float64, 2)\nfor i := range n { y[i] = x[i] }\nreturn y[0] }", []string{"y := scratch.Make(2)"}, nil},
@@ -528,7 +536,7 @@ func TestText(t *testing.T) {
 		{gradient + "s := 0.0\nfor i := range n { s += math.Sin(x[i]); x[i+1] *= 2 }\nreturn s }", []string{"i--"}, nil},
 	} {
 		name := filepath.Join(t.TempDir(), "p.go")
-		file, err := parser.ParseFile(fset, name, "package p\n\nimport (\n\t\"math\"\n\t\"slices\"\n)\n\nvar _, _ = math.Pi, slices.Max[[]int]\n\n"+c.text, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(fset, name, "package p\n\nimport (\n\t\"math\"\n\t\"slices\"\n\n\t\"gonum.org/v1/gonum/mat\"\n)\n\nvar _, _, _ = math.Pi, slices.Max[[]int], mat.Sum\n\n"+c.text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -185,3 +185,14 @@ func corner(a *mat.Dense, n int) float64 {
 	}
 	return sum
 }
+
+// partOfRow sums elements of a row, some of which may be outside of the matrix.
+//
+//revgen:gradient x
+func partOfRow(x []float64, a *mat.Dense, i, lo, hi int) float64 {
+	s := 0.0
+	for j := lo; j < hi; j++ {
+		s += a.At(i, j)
+	}
+	return s * x[0]
+}

@@ -1,6 +1,7 @@
 package science
 
 import (
+	"math"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -81,5 +82,31 @@ func TestMatrices(t *testing.T) {
 			}()
 			cornerGradient(new(mat.Dense), c.a.(*mat.Dense), 3)
 		}()
+	}
+}
+
+// What lies outside of a matrix panics as At does, though the memory has it, and rows are read as a whole.
+func TestOutsideOfRows(t *testing.T) {
+	whole := mat.NewDense(4, 5, random(20, -1, 1))
+	a := whole.Slice(1, 3, 1, 4).(*mat.Dense)
+	x, g := []float64{2}, make([]float64, 1)
+	result := func(f func() float64) (v any) {
+		defer func() {
+			if e := recover(); e != nil {
+				v = e
+			}
+		}()
+		return f()
+	}
+	for i := -1; i < 4; i++ {
+		for lo := -1; lo < 5; lo++ {
+			for hi := -1; hi < 6; hi++ {
+				want := result(func() float64 { return partOfRow(x, a, i, lo, hi) })
+				got := result(func() float64 { return partOfRowGradient(g, x, a, i, lo, hi) })
+				if v, ok := want.(float64); ok && math.Abs(got.(float64)-v) > 1e-14 || !ok && got != want {
+					t.Errorf("row %d from %d up to %d: %v, want %v", i, lo, hi, got, want)
+				}
+			}
+		}
 	}
 }
