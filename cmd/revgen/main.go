@@ -10,8 +10,8 @@
 //
 //	//revgen:jacobian x
 //
-// it writes fJVP, fVJP and fJacobian, with the word jvp after x only fJVP, and with the word
-// sparse also fSparseJacobian. Those of file.go go to file_grad.go beside it.
+// it writes fJVP, fVJP and fJacobian, with the word jvp after x only fJVP, with the word
+// sparse also fSparseJacobian, and with the word rows also fVJP2, two products on the left. Those of file.go go to file_grad.go beside it.
 //
 // Revgen also writes kernels, from functions of a reversible subset of Go. For each function
 // with the comment
@@ -101,7 +101,7 @@ const usage = `Usage:
 Without folders it takes the current one. What is written for a function is in its comment:
 
   //revgen:gradient p [value] [both] [hessian]
-  //revgen:jacobian x [jvp|sparse]
+  //revgen:jacobian x [jvp|sparse|rows]
   //revgen:kernel Name[T rev.Real]
 `
 

@@ -6,7 +6,7 @@ import "math"
 // camera, the point and the weight. A camera is a rotation, its center, the focal length, the principal
 // point and two factors of radial distortion.
 //
-//revgen:jacobian x
+//revgen:jacobian x rows
 func Reprojection(dst, x, feature []float64) {
 	y := rotate(vector{x[0], x[1], x[2]}, vector{x[11] - x[3], x[12] - x[4], x[13] - x[5]})
 	u, v := y.x/y.z, y.y/y.z

@@ -695,12 +695,13 @@ func (f *function) measured(list []stmt, y, like *variable) []stmt {
 
 // jacobian writes the products of the Jacobian with a vector on its right and on its left, and
 // the Jacobian. With the word jvp it writes the product on the right alone, with the word sparse the Jacobian
-// by rows too.
+// by rows too, and with the word rows two products on the left.
 func (f *function) jacobian(words []string) {
 	words, only := withoutWord(f.decl, words, "jvp")
 	words, sparse := withoutWord(f.decl, words, "sparse")
-	if only && sparse {
-		f.refuse(f.decl, "jvp asks for a product alone, and sparse for the Jacobian: leave out one of them")
+	words, byTwo := withoutWord(f.decl, words, "rows")
+	if only && (sparse || byTwo) {
+		f.refuse(f.decl, "jvp asks for a product alone, and sparse and rows for the Jacobian: leave out jvp or the other")
 	}
 	by := f.by(JacobianDirective, words)
 	x, name := by[0], f.decl.Name.Name
@@ -755,8 +756,13 @@ func (f *function) jacobian(words []string) {
 		out.program(f.paired(slices.Concat(forward, back)))
 	})
 	two := "nil"
-	if notes == nil {
-		two = f.two(x, x.bar, w, left, sweeps[0], sweeps[1])
+	if byTwo {
+		if notes != nil {
+			f.refuse(f.decl, "a structure of the Jacobian of %s by %s is found, of which products with several columns are taken: leave out the word rows", name, x.name)
+		}
+		if two = f.two(x, x.bar, w, left, sweeps[0], sweeps[1]); two == "nil" {
+			f.refuse(f.decl, "two products on the left of %s have more in common than assignments, and are taken one by one: leave out the word rows", name)
+		}
 	}
 
 	f.lowerer.imports.add(matPath)

@@ -47,10 +47,12 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 			other = "sparse"
 		}
 		by, value := withoutWord(f, by, other)
-		both := false
-		if directive == Directive {
-			by, both = withoutWord(f, by, "both")
+		last := "both"
+		if directive == JacobianDirective {
+			last = "rows"
 		}
+		by, more := withoutWord(f, by, last)
+		both := more && directive == Directive
 		hessian := named && directive == Directive
 		refused := len(by) == 0 || len(by) > 1 && (hessian || both || directive == JacobianDirective)
 		var recv string
@@ -100,6 +102,8 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 			declare("JVP", directed, "")
 			if !named {
 				declare("VJP", directed, "")
+			}
+			if more {
 				declare("VJP2", two, "")
 			}
 			return

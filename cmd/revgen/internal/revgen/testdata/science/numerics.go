@@ -292,7 +292,7 @@ outer:
 
 // triple has few results, so products on its left are taken two at once.
 //
-//revgen:jacobian x
+//revgen:jacobian x rows
 func triple(dst, x []float64) {
 	a := math.Sin(x[0]) * x[1]
 	dst[0] = a * x[2]
