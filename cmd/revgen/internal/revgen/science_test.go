@@ -14,6 +14,18 @@ import (
 // with differences of values.
 func TestScience(t *testing.T) { testFolder(t, "testdata/science") }
 
+// What is written does not depend on the order of maps.
+func TestSameText(t *testing.T) {
+	for _, dir := range []string{"testdata/science", "testdata/corner"} {
+		first, second := folder(t, dir), folder(t, dir)
+		for name, text := range first {
+			if second[name] != text {
+				t.Errorf("%s of %s is not the same twice", name, dir)
+			}
+		}
+	}
+}
+
 // TestBorrowed does so with package borrowed.
 func TestBorrowed(t *testing.T) { testFolder(t, "testdata/borrowed") }
 

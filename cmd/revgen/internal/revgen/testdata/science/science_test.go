@@ -394,6 +394,11 @@ func TestTraps(t *testing.T) {
 		check(t, "names", x, names, namesGradient)
 		second(t, "names", x, func(g, x []float64) { namesGradient(g, x) }, namesHessVec, namesHessian)
 		check(t, "traps", x, traps, trapsGradient)
+		for j := range 3 {
+			for k := range 3 {
+				check(t, "replaced", x, func(x []float64) float64 { return replaced(x, j, k) }, func(g, x []float64) float64 { return replacedGradient(g, x, j, k) })
+			}
+		}
 		check(t, "places", x, places, placesGradient)
 		second(t, "places", x, func(g, x []float64) { placesGradient(g, x) }, placesHessVec, placesHessian)
 		check(t, "swappedRows", x, swappedRows, swappedRowsGradient)

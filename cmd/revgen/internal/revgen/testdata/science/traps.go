@@ -603,3 +603,14 @@ func written(x []float64, n int) float64 {
 	s *= float64(span + 2)
 	return s + g.t.w*list[1].u + mixture(x, n)
 }
+
+// replaced adds an element to another one that may be the same, under another name, and then replaces it.
+//
+//revgen:gradient x
+func replaced(x []float64, j, k int) float64 {
+	y := append([]float64(nil), x...)
+	z := y
+	z[j] += 2 * y[k]
+	y[k] = 1
+	return y[0]*y[1] + math.Sin(y[2])
+}
