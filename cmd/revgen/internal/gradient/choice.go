@@ -22,8 +22,15 @@ type choice struct {
 	at    map[ast.Expr]int // where those begin that an expression gives
 }
 
-// settings returns what the source sets a variable to after its declaration.
+// settings returns what the source sets a variable to after its declaration. It refuses a function that is set in a way
+// that cannot be followed.
 func (l *lowerer) settings(obj types.Object) (list []ast.Expr) {
+	unclear := func(n ast.Node, e ast.Expr, format string) {
+		if isFunction(obj.Type()) {
+			l.refuse(n, format, obj.Name())
+		}
+		list = append(list, e)
+	}
 	for _, d := range l.Funcs {
 		if d.Pos() > obj.Pos() || obj.Pos() >= d.End() {
 			continue
@@ -34,14 +41,15 @@ func (l *lowerer) settings(obj types.Object) (list []ast.Expr) {
 				for i, to := range n.Lhs {
 					if id, ok := ast.Unparen(to).(*ast.Ident); ok && l.Info.Uses[id] == obj {
 						if len(n.Lhs) != len(n.Rhs) {
-							l.refuse(n, "which function this is is not known: set %s by itself", id.Name)
+							unclear(n, n.Rhs[0], "which function this is is not known: set %s by itself")
+							continue
 						}
 						list = append(list, n.Rhs[i])
 					}
 				}
 			case *ast.UnaryExpr:
 				if id, ok := ast.Unparen(n.X).(*ast.Ident); ok && n.Op == token.AND && l.Info.Uses[id] == obj {
-					l.refuse(n, "a pointer to a function in a variable is not differentiated: set %s itself", id.Name)
+					unclear(n, n, "a pointer to a function in a variable is not differentiated: set %s itself")
 				}
 			}
 			return true

@@ -75,6 +75,12 @@ func (l *lowerer) heldTypes(field *types.Var) (list []types.Type, known bool) {
 	return list, known
 }
 
+// isOne reports whether an interface in a variable holds e, of a known type, and nothing else later.
+func (l *lowerer) isOne(obj types.Object, e expr) bool {
+	t := e.typeOf()
+	return t != nil && !types.IsInterface(t) && !isLit(e, "nil") && len(l.settings(obj)) == 0
+}
+
 // fieldOf returns the field that e selects if it is an interface whose methods are the package's own, and nil for other
 // expressions.
 func (l *lowerer) fieldOf(e ast.Expr) *types.Var {

@@ -523,7 +523,7 @@ func describe(n ast.Node) string {
 	case *ast.TypeSwitchStmt, *ast.TypeAssertExpr:
 		return "a value of an interface"
 	case *ast.FuncLit:
-		return "a function that is kept in a slice or a struct, or compared (call it, or keep it in a variable)"
+		return "a function that is kept in a slice or a struct, or returned beside other results (keep it in a variable)"
 	case *ast.MapType:
 		return "a map"
 	}
@@ -656,7 +656,7 @@ func (l *lowerer) bind(id *ast.Ident, e expr) {
 		return
 	}
 	t := l.substituted(obj.Type())
-	if isRaw(t) && (isMatrix(e.typeOf()) || isVector(e.typeOf())) {
+	if isRaw(t) && (isMatrix(e.typeOf()) || isVector(e.typeOf())) || types.IsInterface(t) && l.isOne(obj, e) {
 		t = e.typeOf()
 	}
 	if isPointer(t) {

@@ -83,23 +83,41 @@ func (l *lowerer) compared(e ast.Expr, x, y expr) (before expr) {
 			k++
 		}
 	}
-	for n, s := range slices.Backward(lit.Body.List) {
-		last := n == len(lit.Body.List)-1
-		var cond expr
-		if b, ok := s.(*ast.IfStmt); ok && !last && b.Init == nil && b.Else == nil && len(b.Body.List) == 1 {
-			cond, s = l.condition(b.Cond), b.Body.List[0]
+	return l.ordered(lit.Body, lit.Body.List)
+}
+
+// ordered reads the statements of an order.
+func (l *lowerer) ordered(at ast.Node, list []ast.Stmt) expr {
+	if len(list) > 0 {
+		rest := list[1:]
+		switch s := list[0].(type) {
+		case *ast.ReturnStmt:
+			if len(s.Results) == 1 {
+				return l.precedes(s.Results[0])
+			}
+		case *ast.BlockStmt:
+			return l.ordered(s, slices.Concat(s.List, rest))
+		case *ast.SwitchStmt:
+			if s.Init == nil && !breaks(s.Body) {
+				if chain := l.chain(s); chain != nil {
+					rest = slices.Concat([]ast.Stmt{chain}, rest)
+				}
+				return l.ordered(s, rest)
+			}
+		case *ast.IfStmt:
+			if s.Init == nil {
+				cond, then := l.condition(s.Cond), l.ordered(s, slices.Concat(s.Body.List, rest))
+				if s.Else != nil {
+					rest = slices.Concat([]ast.Stmt{s.Else}, rest)
+				}
+				els := l.ordered(s, rest)
+				return &binary{token.LOR, &binary{token.LAND, cond, then, boolean}, &binary{token.LAND, &unary{token.NOT, cond}, els, boolean}, boolean}
+			}
 		}
-		r, ok := s.(*ast.ReturnStmt)
-		if !ok || len(r.Results) != 1 || last != (cond == nil) {
-			l.refuse(s, "an order ends with return, and may have if with return before it")
-		}
-		value := l.precedes(r.Results[0])
-		if cond != nil {
-			value = &binary{token.LOR, &binary{token.LAND, cond, value, boolean}, &binary{token.LAND, &unary{token.NOT, cond}, before, boolean}, boolean}
-		}
-		before = value
+		at = list[0]
 	}
-	return before
+	l.refuse(at, "an order is if, switch and return here")
+	return nil
 }
 
 // precedes reads what an order returns.

@@ -190,7 +190,10 @@ var field = newSpatial([]float64{0.1, 0.5, 0.9})
 //revgen:gradient x hessian
 func (s *spatial) Energy(x []float64) float64 {
 	e := 0.0
+	var local covariance = &matern{length: x[0] * x[0], power: 1.2}
+	var noise interface{ level(i int) float64 } = constantNoise{}
 	for i := range x {
+		e += local.at(x[i]*x[i]) * noise.level(i)
 		for j := range i {
 			e += x[i] * s.cov.at(math.Abs(x[i]-x[j])+s.at[i]) * field.cov.scale()
 		}

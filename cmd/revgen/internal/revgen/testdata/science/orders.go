@@ -163,3 +163,39 @@ func stableTies(x []float64) float64 {
 	}
 	return s
 }
+
+// byWeight sorts by an order with a switch, and if with else.
+//
+//revgen:gradient x
+func byWeight(x []float64) float64 {
+	y := append([]float64(nil), x...)
+	slices.SortFunc(y, func(a, b float64) int {
+		switch {
+		case a*a > b*b:
+			return -1
+		case a*a < b*b:
+			return 1
+		}
+		return 0
+	})
+	s := 0.0
+	for i, v := range y {
+		s += v * v * v * float64(i+1)
+	}
+	sort.Slice(y, func(i, j int) bool {
+		if y[i] < 0.2 {
+			if y[j] >= 0.2 {
+				return true
+			}
+		} else if y[j] < 0.2 {
+			return false
+		} else {
+			return y[i] > y[j]
+		}
+		return y[i] < y[j]
+	})
+	for i, v := range y {
+		s += v * v * float64(i)
+	}
+	return s
+}

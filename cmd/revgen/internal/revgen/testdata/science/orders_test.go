@@ -11,6 +11,7 @@ func TestOrders(t *testing.T) {
 	x := []float64{0.5, -0.2, 0.9, 1.3, 0.1, -0.7, 0.33}
 	ownCheck(t, "sortedWeights", x, func(x []float64) float64 { v, _ := sortedWeights(x); return v }, func(g, x []float64) float64 { v, _ := sortedWeightsGradient(g, x); return v }, func(x []float64) float64 { v, _ := sortedWeightsValue(x); return v })
 	ownCheck(t, "orderedPoints", x, orderedPoints, orderedPointsGradient, orderedPointsValue)
+	ownCheck(t, "byWeight", x, byWeight, byWeightGradient, nil)
 	ownCheck(t, "sharedRoom", x, sharedRoom, sharedRoomGradient, sharedRoomValue)
 	ownCheck(t, "freshDiagonals", x, freshDiagonals, freshDiagonalsGradient, freshDiagonalsValue)
 	ownCheck(t, "notNumbers", x, notNumbers, notNumbersGradient, notNumbersValue)
