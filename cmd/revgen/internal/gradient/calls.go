@@ -1114,7 +1114,11 @@ func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, path []int, body *ast.Bl
 	}
 	keeps := !l.assigned(obj, body) && (constant || !l.making) && (constant || obj.Pkg().Path() == "models" || !l.stores(body)) // models change no variables of others
 	e := l.parameter(id, t, value, keeps)
-	return func() { l.bound[obj] = e }
+	return func() {
+		if l.bound[obj] = e; isFunction(obj.Type()) { // nil, where an earlier call may have given another one
+			l.know(obj, nil)
+		}
+	}
 }
 
 // parameter returns what stands for a parameter of type t, given the argument. keeps says that

@@ -92,7 +92,18 @@ func clipped(x []float64, penalty bool) float64 {
 	if penalty {
 		p = func(v float64) float64 { return v * v * v }
 	}
-	return clippedBy(x, p) + clippedBy(x, nil)
+	return clippedBy(x, p) + clippedBy(x, nil) + observed(x, math.Cos) + observed(x, nil)*observed(x, p)
+}
+
+// observed calls a function unless it is nil.
+func observed(x []float64, p func(float64) float64) float64 {
+	s := x[0]
+	for _, v := range x {
+		if p != nil {
+			s += p(v)
+		}
+	}
+	return s
 }
 
 func clippedBy(x []float64, p func(float64) float64) float64 {
