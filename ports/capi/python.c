@@ -88,6 +88,8 @@ enum { slot_call = 50, slot_methods = 64, default_flags = 1 << 18, takes_tuple =
 	F(object *, PySequence_Tuple, (object *)) \
 	F(object *, PyErr_NoMemory, (void)) \
 	F(void, PyErr_Clear, (void)) \
+	F(void, PyErr_Fetch, (object **, object **, object **)) \
+	F(void, PyErr_Restore, (object *, object *, object *)) \
 	F(int, Py_IsInitialized, (void)) \
 	F(void *, PyEval_SaveThread, (void)) \
 	F(void, PyEval_RestoreThread, (void *))
@@ -114,12 +116,12 @@ static const int32_t *closed;
 #define NAME(result, name, arguments) #name " "
 const char *rev_python_names(void) { return raise_status == NULL ? PYTHON(NAME) : NULL; }
 
-enum { max_operands = 32, max_calls = 256, max_held = 1024 };
+enum { max_operands = 32, max_axes = 3, max_calls = 256, max_held = 1024 };
 
 typedef struct {
 	object *dtype;
 	int axes;
-	intptr_t shape[2], strides[2];
+	intptr_t shape[max_axes], strides[max_axes];
 	size_t bytes; /* of an output */
 	uint8_t code, bits; /* of a tensor, which has no dtype here */
 	int copied;         /* of a tensor: the call is made on a copy without gaps */
@@ -133,6 +135,7 @@ typedef struct kept {
 	int users; /* the list of its function, and calls in progress */
 	object *keywords; /* a dict of the numbers that are given by name, or NULL */
 	object *plan, *plans, *apply; /* of tensors, which need no more but layouts: what makes a value, and one with a gradient; plans.apply once it is used */
+	uint64_t problems; /* of tensors under a vmap: see peel. 0 without one */
 	int large; /* other threads of Python run meanwhile */
 	void *call; /* for no others: the library has read args, or NULL */
 	layout layouts[max_operands];
@@ -294,13 +297,13 @@ static void set_keywords(kept *k, object *keywords) {
 	k->keywords = keywords;
 }
 
-/* The kept call of a function for arguments, and their addresses, or NULL. */
-static kept *find(object *function, object *args, object *keywords, void **data, int (*fits)(const kept *, object *, void **)) {
+/* The kept call of a function for arguments, which have these axes of problems, and their addresses, or NULL. */
+static kept *find(object *function, object *args, object *keywords, uint64_t problems, void **data, int (*fits)(const kept *, object *, void **)) {
 	calls *c = calls_of(function);
 	if (c == NULL || *closed || !plain_names(keywords)) return NULL;
 	intptr_t n = py.PyTuple_Size(args);
 	for (kept **at = &c->first, *k; (k = *at) != NULL; at = &k->next) {
-		int good = k->inputs == n && has_keywords(k, keywords) ? fits(k, args, data) : 0;
+		int good = k->inputs == n && k->problems == problems && has_keywords(k, keywords) ? fits(k, args, data) : 0;
 		if (good < 0) return NULL;
 		if (!good) continue;
 		*at = k->next; /* it comes first in the next search */
@@ -312,7 +315,7 @@ static kept *find(object *function, object *args, object *keywords, void **data,
 
 static object *call(object *function, object *args, object *keywords) {
 	void *data[max_operands];
-	kept *k = find(function, args, keywords, data, fits);
+	kept *k = find(function, args, keywords, 0, data, fits);
 	return k != NULL ? make(k, data) : slow(function, args, keywords);
 }
 
@@ -453,19 +456,25 @@ static struct {
 	object *early, *early_names;        /* the list of two modes that trace what precedes dispatch, and what names a third */
 	object *forward;                    /* the names of the module with the level of forward-mode derivatives */
 	object *gradients;                  /* whether there are gradients */
-	object *create, *contiguous;        /* torch.empty_strided and torch.Tensor.contiguous */
+	object *contiguous;                 /* torch.Tensor.contiguous */
 	object *tracing;                    /* whether torch.jit.trace records operations */
+	object *levels;                     /* how many transforms there are */
+	object *level_of, *axis_of, *under; /* of a tensor of a transform: its level, a vmap's axis of problems, and the tensor below */
+	object *is_moving;                  /* whether it is of a grad, or of a jvp */
+	object *batch, *moving;             /* these make a tensor of a vmap, and of a grad */
+	object *single, *set_single;        /* whether a function of autograd may be called under transforms */
 } pt;
 enum { torch_objects = sizeof pt / sizeof(object *) };
 /* Names. */
-static object *level, *schema_mode, *requires_grad, *apply_name;
+static object *level, *schema_mode, *requires_grad, *apply_name, *problems_name;
 static object *materialize_name, *needs_name, *save_name, *saved_name; /* of an autograd.Function's context */
+static object *numbers[3]; /* 0 to 2 */
 static exchange dl;
 
 /* Steps of rev_run on tensors. */
 typedef struct {
 	object *steps;     /* bytes */
-	object *results;   /* of each: a tensor like it without gaps, the arguments of torch.empty_strided, or None for no result */
+	object *results;   /* of each: a tensor of its shape and type, or None for no result */
 	int tensors, large;
 	kept_steps *kept;  /* steps that are read, or NULL */
 	int inputs;        /* of a gradient: the tensors before the cotangents */
@@ -481,10 +490,10 @@ static void free_plan(object *capsule) {
 }
 
 /* _plan(steps, tensors, results, large, inputs, layouts) returns a capsule. Layouts are those of the
- * tensors under autograd, or there are none: each is the code of its type, the bits of an element, the axes, and two lengths and strides. */
+ * tensors under autograd, or there are none: each is the code of its type, the bits of an element, the axes, and three lengths and strides. */
 static object *new_plan(object *self, object *args) {
 	(void)self;
-	enum { words = 7 };
+	enum { words = 3 + 2 * max_axes };
 	plan p = {0}, *kept;
 	object *packed;
 	if (!py.PyArg_ParseTuple(args, "OiOiiO", &p.steps, &p.tensors, &p.results, &p.large, &p.inputs, &packed)) return NULL;
@@ -503,10 +512,11 @@ static object *new_plan(object *self, object *args) {
 	memcpy(kept, &p, sizeof p);
 	const int64_t *from = (const int64_t *)py.PyBytes_AsString(packed);
 	for (int i = 0; i < n; i++, from += words) {
-		kept->layouts[i] = (layout){
-			.code = (uint8_t)from[0], .bits = (uint8_t)from[1], .axes = (int)from[2],
-			.shape = {from[3], from[4]}, .strides = {from[5], from[6]},
-		};
+		kept->layouts[i] = (layout){.code = (uint8_t)from[0], .bits = (uint8_t)from[1], .axes = (int)from[2]};
+		for (int d = 0; d < max_axes; d++) {
+			kept->layouts[i].shape[d] = (intptr_t)from[3 + d];
+			kept->layouts[i].strides[d] = (intptr_t)from[3 + max_axes + d];
+		}
 	}
 	if (!p.large) kept->kept = keep_steps(steps, steps_words);
 	object *capsule = py.PyCapsule_New(kept, plan_name, free_plan);
@@ -529,20 +539,24 @@ static int see(object *a, void **data) {
 
 static void free_managed(managed *m) { free(m); }
 
-/* A new tensor like one without gaps, and its address. This takes half of the time of torch.empty_like. */
+/* A new tensor without gaps, of the shape and type of another, and its address. This takes half of the time of torch.empty_like. */
 static object *like(object *a, void **data) {
 	enum { alignment = 64 };
 	tensor t;
 	if (dl.view(a, &t) != 0) return NULL;
 	size_t size = (size_t)t.bits / 8, words = (size_t)t.axes * sizeof(int64_t);
 	for (int d = 0; d < t.axes; d++) size *= (size_t)t.shape[d];
+	int64_t stride = 1;
 	managed *m = malloc(sizeof *m + 2 * words + alignment + size);
 	if (m == NULL) return py.PyErr_NoMemory();
 	*m = (managed){1, 0, NULL, free_managed, 0, t};
 	m->view.shape = (int64_t *)(m + 1);
 	m->view.strides = m->view.shape + t.axes;
 	memcpy(m->view.shape, t.shape, words);
-	memcpy(m->view.strides, t.strides, words);
+	for (int d = t.axes - 1; d >= 0; d--) {
+		m->view.strides[d] = stride;
+		if (t.shape[d] > 1) stride *= t.shape[d];
+	}
 	m->view.offset = 0;
 	m->view.data = *data = (void *)(((uintptr_t)(m->view.strides + t.axes) + alignment - 1) / alignment * alignment);
 	void *made = NULL;
@@ -560,17 +574,11 @@ static object *run_plan(object *capsule, void **buffers) {
 	object *out = py.PyTuple_New(results);
 	if (out == NULL) return NULL;
 	for (intptr_t i = 0; i < results; i++) {
-		object *how = py.PyTuple_GetItem(p->results, i), *a = how;
-		if (how == pt.none) {
+		object *a = py.PyTuple_GetItem(p->results, i);
+		if (a == pt.none) {
 			py.Py_IncRef(a);
-		} else if (how->type == pt.tensor) {
-			a = like(how, &buffers[n++]);
 		} else {
-			a = py.PyObject_Call(pt.create, py.PyTuple_GetItem(how, 0), py.PyTuple_GetItem(how, 1));
-			if (a != NULL && see(a, &buffers[n++]) != 0) {
-				py.Py_DecRef(a);
-				a = NULL;
-			}
+			a = like(a, &buffers[n++]);
 		}
 		if (a == NULL) {
 			py.Py_DecRef(out);
@@ -625,11 +633,10 @@ static int holds(object *function, object *argument) {
 	return result == NULL ? -1 : result == pt.yes;
 }
 
-/* Whether something else than autograd looks at operations: transforms, modes, or forward-mode derivatives; or -1
- * with an exception. */
+/* Whether something else than autograd and transforms of torch.func looks at operations: modes, or forward-mode
+ * derivatives; or -1 with an exception. */
 static int watched(void) {
-	int yes = holds(pt.transforms, NULL);
-	if (yes == 0) yes = holds(pt.tracing, NULL);
+	int yes = holds(pt.tracing, NULL);
 	if (yes != 0) return yes;
 	object *modes = py.PyObject_CallFunctionObjArgs(pt.modes, NULL), *at = py.PyDict_GetItem(pt.forward, level);
 	if (modes == NULL) return -1;
@@ -638,6 +645,117 @@ static int watched(void) {
 	yes |= py.PyDict_GetItem(pt.early_names, schema_mode) != pt.none;
 	py.Py_DecRef(modes);
 	return yes;
+}
+
+/* Sets the number that a function of Python returns, and returns whether it does. */
+static int number(object *function, object *argument, long *to) {
+	object *result = py.PyObject_CallFunctionObjArgs(function, argument, NULL);
+	if (result == NULL) return 0;
+	*to = py.PyLong_AsLong(result);
+	py.Py_DecRef(result);
+	return 1;
+}
+
+enum { a_vmap = 1, a_grad = 2, others = 3 };
+
+/* How many transforms of torch.func there are: a vmap and a grad in it make 2, and more are others. It is -1 with an exception. */
+static int transforms(void) {
+	int yes = holds(pt.transforms, NULL);
+	long levels;
+	if (yes <= 0) return yes;
+	if (!number(pt.levels, NULL, &levels)) return -1;
+	return levels < others ? (int)levels : others;
+}
+
+/* Tensors without the transforms of torch.func: a vmap, and a grad in it if there are two. It returns a tuple, or NULL if the
+ * tensors do not tell that there are these, or with an exception. *problems has two bits for each tensor: 1 more than the number of its axis of
+ * problems, or 0 if it has none. A tensor of a jvp is as one of a grad, but watched tells of it. */
+static object *peel(object *tensors, int levels, uint64_t *problems, int *failed) {
+	intptr_t n = py.PyTuple_Size(tensors);
+	int moving = levels < a_grad;
+	*problems = 0;
+	*failed = 0;
+	if (n > max_operands) return NULL;
+	object *parts = py.PyTuple_New(n);
+	*failed = parts == NULL;
+	for (intptr_t i = 0; i < n && parts != NULL; i++) {
+		object *a = py.PyTuple_GetItem(tensors, i);
+		int good = 1;
+		long at = levels, axis = -1;
+		py.Py_IncRef(a);
+		while (good && at > 0) {
+			long found;
+			if (a->type != pt.tensor && a->type != pt.parameter) break;
+			*failed = !number(pt.level_of, a, &found);
+			good = !*failed && (found == -1 || (found > 0 && found <= at));
+			if (!good || found == -1) break;
+			if (found == a_vmap) {
+				*failed = !number(pt.axis_of, a, &axis);
+				good = !*failed && axis >= 0 && axis < max_axes;
+			} else {
+				int yes = holds(pt.is_moving, a);
+				*failed = yes < 0;
+				good = moving = yes > 0;
+			}
+			if (!good) break;
+			object *below = py.PyObject_CallFunctionObjArgs(pt.under, a, NULL);
+			*failed = below == NULL;
+			good = !*failed;
+			py.Py_DecRef(a);
+			a = below;
+			at = found - 1;
+		}
+		if (good) {
+			py.PyTuple_SetItem(parts, i, a);
+			*problems |= (uint64_t)(axis + 1) << (2 * i);
+		} else {
+			py.Py_DecRef(a);
+			py.Py_DecRef(parts);
+			parts = NULL;
+		}
+	}
+	if (parts == NULL || (moving && *problems != 0)) return parts;
+	py.Py_DecRef(parts);
+	return NULL;
+}
+
+/* Results of all problems, as these transforms have them. It takes over out, a tuple or NULL. */
+static object *as_problems(object *out, int levels) {
+	intptr_t n = out == NULL ? 0 : py.PyTuple_Size(out);
+	object *made = out == NULL ? NULL : py.PyTuple_New(n);
+	for (intptr_t i = 0; i < n && made != NULL; i++) {
+		object *a = py.PyTuple_GetItem(out, i);
+		if (a == pt.none) {
+			py.Py_IncRef(a);
+		} else {
+			a = py.PyObject_CallFunctionObjArgs(pt.batch, a, numbers[0], numbers[a_vmap], NULL);
+			if (a != NULL && levels == a_grad) {
+				object *inner = a;
+				a = py.PyObject_CallFunctionObjArgs(pt.moving, inner, numbers[a_grad], NULL);
+				py.Py_DecRef(inner);
+			}
+		}
+		if (a != NULL) {
+			py.PyTuple_SetItem(made, i, a);
+		} else {
+			py.Py_DecRef(made);
+			made = NULL;
+		}
+	}
+	py.Py_DecRef(out);
+	return made;
+}
+
+/* A layout with the axis of problems of tensor i, if it has one, before the others. */
+static layout moved(layout l, uint64_t problems, int i) {
+	for (int d = (int)(problems >> (2 * i) & 3) - 1; d > 0; d--) {
+		intptr_t length = l.shape[d], stride = l.strides[d];
+		l.shape[d] = l.shape[d - 1];
+		l.strides[d] = l.strides[d - 1];
+		l.shape[d - 1] = length;
+		l.strides[d - 1] = stride;
+	}
+	return l;
 }
 
 static int tensors_fit(const kept *k, object *args, void **data) {
@@ -660,20 +778,20 @@ static int tensors_fit(const kept *k, object *args, void **data) {
 	return 1;
 }
 
-enum need { plain, gradient, python, failed };
+enum need { plain, gradient, in_python, cannot };
 
 /* What there is about the arguments but their numbers. PyTorch lets other threads run while it is asked. */
 static enum need need(object *args) {
 	int moving = 0, gradients = holds(pt.gradients, NULL);
-	if (gradients < 0) return failed;
+	if (gradients < 0) return cannot;
 	for (intptr_t i = 0, n = py.PyTuple_Size(args); i < n; i++) {
 		object *a = py.PyTuple_GetItem(args, i);
-		if (a->type != pt.tensor && a->type != pt.parameter) return python;
+		if (a->type != pt.tensor && a->type != pt.parameter) return in_python;
 		int negative = holds(pt.is_negative, a);
-		if (negative != 0) return negative > 0 ? python : failed;
+		if (negative != 0) return negative > 0 ? in_python : cannot;
 		if (!gradients || moving) continue;
 		object *grad = py.PyObject_GetAttr(a, requires_grad);
-		if (grad == NULL) return failed;
+		if (grad == NULL) return cannot;
 		moving = grad == pt.yes;
 		py.Py_DecRef(grad);
 	}
@@ -691,6 +809,21 @@ static int conjugate(const kept *k, object *args, void **data) {
 	return yes == 0 && asked ? tensors_fit(k, args, data) <= 0 : yes;
 }
 
+/* Calls the apply of a function of autograd under transforms of torch.func, which have to be told that it knows of them. */
+static object *apply_single(object *apply, object *args) {
+	object *before = py.PyObject_CallFunctionObjArgs(pt.single, NULL), *out = NULL, *error[3];
+	object *set = before == NULL ? NULL : py.PyObject_CallFunctionObjArgs(pt.set_single, pt.yes, NULL);
+	if (set != NULL) {
+		out = py.PyObject_Call(apply, args, NULL);
+		py.PyErr_Fetch(&error[0], &error[1], &error[2]);
+		py.Py_DecRef(py.PyObject_CallFunctionObjArgs(pt.set_single, before, NULL));
+		py.PyErr_Restore(error[0], error[1], error[2]);
+	}
+	py.Py_DecRef(set);
+	py.Py_DecRef(before);
+	return out;
+}
+
 /* The value with a gradient, a tuple. */
 static object *apply(kept *k, object *args) {
 	if (k->apply == NULL) {
@@ -702,17 +835,24 @@ static object *apply(kept *k, object *args) {
 			py.Py_DecRef(made);
 		}
 	}
-	return py.PyObject_Call(k->apply, args, NULL);
+	return k->problems != 0 ? apply_single(k->apply, args) : py.PyObject_Call(k->apply, args, NULL);
 }
 
 /* A copy without gaps of a tensor at from. */
 static char *gather(const layout *l, const char *from) {
-	intptr_t size = l->bits / 8, rows = l->axes == 2 ? l->shape[0] : 1, columns = l->axes > 0 ? l->shape[l->axes - 1] : 1;
-	intptr_t down = l->axes == 2 ? l->strides[0] : 0, right = l->axes > 0 ? l->strides[l->axes - 1] : 0;
-	char *copy = malloc((size_t)(1 + rows * columns * size)), *to = copy;
+	intptr_t size = l->bits / 8, shape[max_axes], strides[max_axes], n = 1;
+	for (int d = 0, missing = max_axes - l->axes; d < max_axes; d++) {
+		shape[d] = d < missing ? 1 : l->shape[d - missing];
+		strides[d] = d < missing ? 0 : l->strides[d - missing] * size;
+		n *= shape[d];
+	}
+	char *copy = malloc((size_t)(1 + n * size)), *to = copy;
 	if (copy == NULL) return (char *)py.PyErr_NoMemory();
-	for (intptr_t i = 0; i < rows; i++) {
-		for (intptr_t j = 0; j < columns; j++, to += size) memcpy(to, from + (i * down + j * right) * size, (size_t)size);
+	for (intptr_t i = 0; i < shape[0]; i++) {
+		for (intptr_t j = 0; j < shape[1]; j++) {
+			const char *at = from + i * strides[0] + j * strides[1];
+			for (intptr_t k = 0; k < shape[2]; k++, to += size, at += strides[2]) memcpy(to, at, (size_t)size);
+		}
 	}
 	return copy;
 }
@@ -747,25 +887,63 @@ static object *value(const kept *k, object *args, void **data) {
 	copies c = {.n = 0};
 	int good = 1;
 	for (int i = 0; i < k->inputs && good; i++) {
-		if (k->layouts[i].copied) good = copy(&c, &k->layouts[i], k->large, py.PyTuple_GetItem(args, i), &data[i]);
+		if (!k->layouts[i].copied) continue;
+		layout l = moved(k->layouts[i], k->problems, i);
+		good = copy(&c, &l, k->large && k->problems == 0, py.PyTuple_GetItem(args, i), &data[i]); /* PyTorch copies no single part of a vmap */
 	}
 	object *out = good ? run_plan(k->plan, data) : NULL;
 	drop_copies(&c);
 	return out;
 }
 
+/* The first call under a vmap on tensors like these. */
+static object *first(object *function, object *parts, uint64_t problems, object *args, object *keywords) {
+	object *method = py.PyObject_GetAttr(function, problems_name), *out = NULL;
+	if (method != NULL) out = py.PyObject_CallFunction(method, "OKOO", parts, (unsigned long long)problems, args, keywords == NULL ? pt.none : keywords);
+	py.Py_DecRef(method);
+	return out;
+}
+
 static object *call_on_tensors(object *function, object *args, object *keywords) {
-	int others = calls_of(function) == NULL ? 1 : watched();
-	enum need what = others < 0 ? failed : others ? python : need(args);
-	if (what == failed) return NULL;
+	int levels = transforms(), no_calls = levels == 0 && calls_of(function) == NULL, failed = levels < 0, python = no_calls || levels == others;
+	object *parts = NULL, *out = NULL; /* what the call is made on */
+	uint64_t problems = 0;
+	if (!failed && !python) {
+		int yes = watched();
+		failed = yes < 0;
+		python = yes > 0;
+	}
+	if (!failed && !python) {
+		if (levels > 0) {
+			parts = peel(args, levels, &problems, &failed);
+		} else {
+			py.Py_IncRef(parts = args);
+		}
+		python = parts == NULL;
+	}
+	enum need what = failed ? cannot : python ? in_python : need(parts);
+	if (what == gradient && levels > 0) what = in_python;
 	void *data[max_buffers];
-	kept *k = what == python ? NULL : find(function, args, keywords, data, tensors_fit);
-	if (k == NULL) return slow(function, args, keywords);
-	k->users++; /* others may forget what is kept while PyTorch lets them run */
-	others = conjugate(k, args, data);
-	object *out = others != 0 ? NULL : what == plain ? value(k, args, data) : apply(k, args);
-	drop(k);
-	if (others > 0) return slow(function, args, keywords);
+	kept *k = what == plain || what == gradient ? find(function, parts, keywords, problems, data, tensors_fit) : NULL;
+	if (k != NULL) {
+		k->users++; /* others may forget what is kept while PyTorch lets them run */
+		int odd = conjugate(k, parts, data);
+		if (odd > 0) {
+			what = in_python;
+		} else if (odd == 0) {
+			out = what == gradient || levels == a_grad ? apply(k, args) : value(k, parts, data);
+			if (levels == a_vmap) out = as_problems(out, levels);
+		}
+		drop(k);
+	} else if (what == plain && levels > 0) {
+		out = first(function, parts, problems, args, keywords);
+		py.Py_DecRef(parts);
+		return out;
+	} else if (what == plain || what == gradient) {
+		what = in_python;
+	}
+	py.Py_DecRef(parts);
+	if (what == in_python) return slow(function, args, keywords);
 	if (out == NULL || py.PyTuple_Size(out) != 1) return out;
 	object *only = py.PyTuple_GetItem(out, 0);
 	py.Py_IncRef(only);
@@ -781,9 +959,9 @@ static int is_plain(const layout *l, object *a) {
 	return other < 0 ? -1 : !other;
 }
 
-/* Sets the address of a tensor of layout l, or of a copy of one with other strides, which is 1. It returns 0 for
+/* Sets the address of tensor i, which is a, for layout l, or that of a copy if it has other strides. Problems are those of peel. It returns 0 for
  * another tensor, and -1 with an exception. */
-static int place(copies *c, const layout *l, int large, object *a, void **data) {
+static int place(copies *c, const layout *l, int large, object *a, uint64_t problems, int i, void **data) {
 	tensor t;
 	if (dl.view(a, &t) != 0) { /* it has no memory of its own */
 		py.PyErr_Clear();
@@ -792,39 +970,68 @@ static int place(copies *c, const layout *l, int large, object *a, void **data) 
 	if (t.device != on_cpu || t.code != l->code || t.bits != l->bits || t.lanes != 1 || t.axes != l->axes) return 0;
 	layout found = *l;
 	int64_t size = 1;
-	int same = 1, dense = 1; /* whether t has the strides of l, and l no gaps */
+	int same = 1, dense = 1; /* whether it has the strides of l, and l no gaps */
+	for (int d = 0; d < l->axes; d++) {
+		found.shape[d] = (intptr_t)t.shape[d];
+		found.strides[d] = (intptr_t)t.strides[d];
+	}
+	found = moved(found, problems, i);
 	for (int d = l->axes - 1; d >= 0; d--) {
-		if (t.shape[d] != l->shape[d]) return 0;
-		found.strides[d] = t.strides[d];
-		same &= t.shape[d] < 2 || t.strides[d] == l->strides[d];
-		dense &= t.shape[d] < 2 || l->strides[d] == size;
-		size *= t.shape[d];
+		if (found.shape[d] != l->shape[d]) return 0;
+		same &= found.shape[d] < 2 || found.strides[d] == l->strides[d];
+		dense &= found.shape[d] < 2 || l->strides[d] == size;
+		size *= found.shape[d];
 	}
 	if (t.data == NULL && size > 0) return 0;
 	*data = (char *)t.data + t.offset;
 	if (same) return 1;
-	return !dense ? 0 : copy(c, &found, large, a, data) ? 1 : -1;
+	return !dense ? 0 : copy(c, &found, large && problems == 0, a, data) ? 1 : -1;
 }
 
-/* The first slot of what autograd calls: the plan of the value, or None, and a dict of those of gradients. */
+/* The first slot of what autograd calls: the plan of the value, or None; a dict by which gradients are needed; and whether
+ * this is for a grad in a vmap. The dict has plans of gradients, or then the apply of functions of autograd that make them. */
 static object *plans_of(object *self) { return *(object **)(self + 1); }
+
+static int in_a_vmap(object *self) { return py.PyTuple_GetItem(plans_of(self), 2) == pt.yes; }
+
+/* Whether a tensor of a vmap has a gradient outside of it, or is a conjugate or negative; or -1 with an exception. */
+static int is_other(const layout *l, object *a) {
+	int good = is_plain(l, a);
+	if (good <= 0) return good < 0 ? -1 : 1;
+	object *grad = py.PyObject_GetAttr(a, requires_grad);
+	py.Py_DecRef(grad);
+	return grad == NULL ? -1 : grad == pt.yes;
+}
 
 /* _forward(ctx, *tensors): what autograd calls for a value with a gradient. */
 static object *forward(object *self, object *args) {
 	object *ctx = py.PyTuple_GetItem(args, 0), *out = NULL, *capsule = py.PyTuple_GetItem(plans_of(self), 0);
-	object *tensors = ctx == NULL || capsule == NULL ? NULL : py.PyTuple_GetSlice(args, 1, py.PyTuple_Size(args));
-	int good = tensors == NULL ? -1 : capsule != pt.none;
+	object *tensors = ctx == NULL || capsule == NULL ? NULL : py.PyTuple_GetSlice(args, 1, py.PyTuple_Size(args)), *parts = tensors;
+	int good = tensors == NULL ? -1 : capsule != pt.none && !*closed, inner = in_a_vmap(self), failed;
+	uint64_t problems = 0;
 	copies c = {.n = 0};
+	if (good > 0 && inner) {
+		parts = peel(tensors, a_grad, &problems, &failed);
+		good = failed ? -1 : parts != NULL;
+	} else {
+		py.Py_IncRef(parts);
+	}
 	if (good > 0) {
 		const plan *p = py.PyCapsule_GetPointer(capsule, plan_name);
 		void *data[max_buffers];
-		good = py.PyTuple_Size(tensors) == p->tensors && !*closed;
-		for (int i = 0; i < p->tensors && good > 0; i++) good = place(&c, &p->layouts[i], p->large, py.PyTuple_GetItem(tensors, i), &data[i]);
+		good = py.PyTuple_Size(parts) == p->tensors;
+		for (int i = 0; i < p->tensors && good > 0 && inner; i++) {
+			int other = is_other(&p->layouts[i], py.PyTuple_GetItem(parts, i));
+			good = other < 0 ? -1 : !other;
+		}
+		for (int i = 0; i < p->tensors && good > 0; i++) good = place(&c, &p->layouts[i], p->large, py.PyTuple_GetItem(parts, i), problems, i, &data[i]);
 		/* Python's methods set_materialize_grads and save_for_backward set these too. */
 		if (good > 0 && py.PyObject_SetAttr(ctx, save_name, tensors) == 0 && py.PyObject_SetAttr(ctx, materialize_name, pt.no) == 0) out = run_plan(capsule, data);
+		if (inner) out = as_problems(out, a_grad);
 	}
 	if (good == 0) out = slow(self, args, NULL);
 	drop_copies(&c);
+	py.Py_DecRef(parts);
 	py.Py_DecRef(tensors);
 	return out;
 }
@@ -861,7 +1068,7 @@ static object *planned_gradients(object *capsule, object *args, object **saved, 
 			int is_cotangent = i >= p->inputs && i < p->inputs + cotangents;
 			object *a = is_cotangent ? py.PyTuple_GetItem(args, 1 + i - p->inputs) : py.PyTuple_GetItem(*saved, i < p->inputs ? i : i - cotangents);
 			if (pass == 1) {
-				good = place(&c, &p->layouts[i], p->large, a, &data[i]);
+				good = place(&c, &p->layouts[i], p->large, a, 0, i, &data[i]);
 			} else if (!is_cotangent) {
 				good = is_plain(&p->layouts[i], a);
 			}
@@ -873,22 +1080,48 @@ static object *planned_gradients(object *capsule, object *args, object **saved, 
 	return out;
 }
 
+/* The same for a grad in a vmap, by the apply of a function of autograd, as these gradients may have gradients. It takes the inputs, the
+ * cotangents and the constants. inputs is how many tensors precede the cotangents. */
+static object *gradients_in_a_vmap(object *apply, intptr_t inputs, object *args, object **saved, int *other) {
+	intptr_t cotangents = py.PyTuple_Size(args) - 1;
+	for (intptr_t i = 0; i < cotangents; i++) {
+		if (py.PyTuple_GetItem(args, 1 + i) != pt.none) continue;
+		*other = 1;
+		return NULL;
+	}
+	if ((*saved = py.PyObject_GetAttr(py.PyTuple_GetItem(args, 0), saved_name)) == NULL) return NULL;
+	intptr_t n = py.PyTuple_Size(*saved) + cotangents;
+	object *all = py.PyTuple_New(n), *out = NULL;
+	for (intptr_t i = 0; i < n && all != NULL; i++) {
+		int is_cotangent = i >= inputs && i < inputs + cotangents;
+		object *a = is_cotangent ? py.PyTuple_GetItem(args, 1 + i - inputs) : py.PyTuple_GetItem(*saved, i < inputs ? i : i - cotangents);
+		py.Py_IncRef(a);
+		py.PyTuple_SetItem(all, i, a);
+	}
+	if (all != NULL) out = apply_single(apply, all);
+	py.Py_DecRef(all);
+	return out;
+}
+
 /* _gradients(ctx, *cotangents): what autograd calls for the gradients of a value. */
 static object *gradients(object *self, object *args) {
 	object *ctx = py.PyTuple_GetItem(args, 0), *saved = NULL, *out = NULL;
 	if (ctx == NULL) return NULL;
-	int other = *closed ? 1 : watched();
-	if (other == 0) other = holds(pt.gradients, NULL); /* for a second derivative */
+	int inner = in_a_vmap(self), levels = transforms(), other = levels < 0 ? -1 : *closed || levels != (inner ? a_grad : 0);
+	if (other == 0) other = watched();
+	if (other == 0 && !inner) other = holds(pt.gradients, NULL); /* for a second derivative */
 	if (other < 0) return NULL;
 	if (other == 0) {
-		object *needs = py.PyObject_GetAttr(ctx, needs_name), *capsule = needs == NULL ? NULL : py.PyDict_GetItem(py.PyTuple_GetItem(plans_of(self), 1), needs);
-		py.Py_IncRef(capsule);
-		if (capsule != NULL) {
-			out = planned_gradients(capsule, args, &saved, &other);
-		} else {
+		object *needs = py.PyObject_GetAttr(ctx, needs_name), *made = needs == NULL ? NULL : py.PyDict_GetItem(py.PyTuple_GetItem(plans_of(self), 1), needs);
+		py.Py_IncRef(made);
+		if (made == NULL) {
 			other = needs != NULL;
+		} else if (inner) {
+			out = gradients_in_a_vmap(py.PyTuple_GetItem(made, 0), py.PyLong_AsLong(py.PyTuple_GetItem(made, 1)), args, &saved, &other);
+		} else {
+			out = planned_gradients(made, args, &saved, &other);
 		}
-		py.Py_DecRef(capsule);
+		py.Py_DecRef(made);
 		py.Py_DecRef(needs);
 	}
 	if (other) out = slow_gradients(self, args, saved);
@@ -896,11 +1129,12 @@ static object *gradients(object *self, object *args) {
 	return out;
 }
 
-/* _keep(tensors, copied, plan, plans, keywords) keeps a plan for tensors like these, whether each is copied, and an
- * object whose apply makes a value with a gradient; for numbers by name. It returns the value of the slot. */
+/* _keep(tensors, copied, plan, plans, keywords, problems) keeps a plan for tensors like these, whether each is copied, and an
+ * object whose apply makes a value with a gradient; for numbers by name, and the problems of peel. It returns the value of the slot. */
 static object *keep_plan(object *function, object *args) {
 	object *tensors, *copied, *capsule, *own, *plans, *keywords;
-	if (!py.PyArg_ParseTuple(args, "OOOOO", &tensors, &copied, &own, &plans, &keywords)) return NULL;
+	unsigned long long problems;
+	if (!py.PyArg_ParseTuple(args, "OOOOOK", &tensors, &copied, &own, &plans, &keywords, &problems)) return NULL;
 	intptr_t n = py.PyTuple_Size(tensors);
 	if (n < 0 || py.PyTuple_Size(copied) < 0 || py.PyDict_Size(keywords) < 0) return NULL;
 	const plan *p = py.PyCapsule_GetPointer(own, plan_name);
@@ -923,7 +1157,7 @@ static object *keep_plan(object *function, object *args) {
 			py.Py_DecRef(capsule);
 			return NULL;
 		}
-		if (t.axes > 2) { /* no kernel takes one */
+		if (t.axes > max_axes) { /* no kernel takes one */
 			free(k);
 			return capsule;
 		}
@@ -937,6 +1171,7 @@ static object *keep_plan(object *function, object *args) {
 		}
 	}
 	set_keywords(k, keywords);
+	k->problems = problems;
 	k->large = p->large;
 	py.Py_IncRef(own);
 	py.Py_IncRef(plans);
@@ -966,10 +1201,13 @@ void *rev_python_torch(const void *dlpack, void *objects, void *base) {
 	} names[] = {
 		{&level, "_current_level"}, {&schema_mode, "_schema_check_mode"}, {&requires_grad, "requires_grad"},
 		{&apply_name, "apply"}, {&materialize_name, "materialize_grads"}, {&needs_name, "needs_input_grad"},
-		{&save_name, "to_save"}, {&saved_name, "saved_tensors"},
+		{&save_name, "to_save"}, {&saved_name, "saved_tensors"}, {&problems_name, "problems"},
 	};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		if ((*names[i].to = py.PyUnicode_InternFromString(names[i].name)) == NULL) return NULL;
+	}
+	for (int i = 0; i < 3; i++) {
+		if ((numbers[i] = py.PyLong_FromLong(i)) == NULL) return NULL;
 	}
 	return subclass(&spec, base);
 }

@@ -6,6 +6,11 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#else
+#include <fenv.h>
+#endif
 #ifdef _WIN32
 #include <windows.h>
 #else /* which has forks and signals */
@@ -133,9 +138,41 @@ void rev_watch_interrupts(void) {
 }
 #endif
 
+/* Some threads flush subnormal numbers, as those of XLA do, or round in another way. Threads of Go do neither, and those that
+ * Go starts in a call do as the caller. So a call computes as a process begins, and then the caller goes on as before.
+ * On x86 the register MXCSR says so. The functions of fenv.h do not look at it on Windows. */
+#ifdef __SSE2__
+typedef unsigned int environment;
+
+static environment begin(void) {
+	enum { flags = 0x3f, usual = 0x1f80 };
+	environment before = _mm_getcsr();
+	if ((before & ~flags) != usual) _mm_setcsr(usual);
+	return before;
+}
+
+static void end(environment before) {
+	if (_mm_getcsr() != before) _mm_setcsr(before);
+}
+#else
+typedef fenv_t environment;
+
+static environment begin(void) {
+	environment before;
+	fegetenv(&before);
+	fesetenv(FE_DFL_ENV);
+	return before;
+}
+
+static void end(environment before) { fesetenv(&before); }
+#endif
+
 /* A call of a kernel. steps.c and python.c make calls too. */
 int32_t make_call(int32_t kernel, int32_t pass, rev_arg *args, int64_t n, int64_t count, int64_t *moves, char *text) {
-	return goCall(kernel, pass, args, n, count, moves, text, REV_MESSAGE_SIZE);
+	environment e = begin();
+	int32_t status = goCall(kernel, pass, args, n, count, moves, text, REV_MESSAGE_SIZE);
+	end(e);
+	return status;
 }
 
 /* rev_call without watch. */
@@ -154,7 +191,11 @@ void *keep_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n) {
 /* Makes a call without watch. data are the addresses of its arguments. */
 int32_t call_kept(void *call, void *const *data) {
 	int32_t status = fork_status(message);
-	return status ? status : goCallKept(call, (void **)data, message, sizeof message);
+	if (status) return status;
+	environment e = begin();
+	status = goCallKept(call, (void **)data, message, sizeof message);
+	end(e);
+	return status;
 }
 
 void forget_call(void *call) {
@@ -187,7 +228,10 @@ int32_t rev_model(const char *task, const char *options, const rev_arg *args, in
 	int32_t status = fork_status(message);
 	if (status) return status;
 	watch();
-	return goModel((char *)task, (char *)options, (rev_arg *)args, n, report, size, message, sizeof message);
+	environment e = begin();
+	status = goModel((char *)task, (char *)options, (rev_arg *)args, n, report, size, message, sizeof message);
+	end(e);
+	return status;
 }
 
 void rev_interrupt(void) {
@@ -197,12 +241,19 @@ void rev_interrupt(void) {
 	goInterrupt();
 }
 
-int32_t rev_ba_snavely(const double *feature, const double *const *parameters, double *residuals, double **jacobians) {
+static int32_t block(int weighted, const double *feature, const double *const *parameters, double *residuals, double **jacobians) {
 	int32_t status = fork_status(message);
-	return status ? status : goBlock(0, (double *)feature, (double **)parameters, residuals, jacobians, message, sizeof message);
+	if (status) return status;
+	environment e = begin();
+	status = goBlock(weighted, (double *)feature, (double **)parameters, residuals, jacobians, message, sizeof message);
+	end(e);
+	return status;
+}
+
+int32_t rev_ba_snavely(const double *feature, const double *const *parameters, double *residuals, double **jacobians) {
+	return block(0, feature, parameters, residuals, jacobians);
 }
 
 int32_t rev_ba_weighted(const double *feature, const double *const *parameters, double *residuals, double **jacobians) {
-	int32_t status = fork_status(message);
-	return status ? status : goBlock(1, (double *)feature, (double **)parameters, residuals, jacobians, message, sizeof message);
+	return block(1, feature, parameters, residuals, jacobians);
 }

@@ -7,11 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <xmmintrin.h>
-#else
-#include <fenv.h>
-#endif
 
 /* revnum.c */
 int32_t fork_status(char *text);
@@ -303,31 +298,6 @@ static int32_t run_frame(const xla_frame *f, char *text) {
 	return run_steps(steps->data, (int64_t)steps->n, at, bytes, n, text);
 }
 
-/* Threads of XLA flush subnormal numbers. Those of Go do not, and threads that Go starts in here would do as this one.
-   On x86 it is the register MXCSR that says so. The functions of fenv.h do not look at it on Windows. */
-#ifdef __SSE2__
-typedef unsigned int environment;
-
-static environment flush_nothing(void) {
-	environment before = _mm_getcsr();
-	_mm_setcsr(0x1f80); /* as a process begins */
-	return before;
-}
-
-static void restore(environment e) { _mm_setcsr(e); }
-#else
-typedef fenv_t environment;
-
-static environment flush_nothing(void) {
-	environment before;
-	fegetenv(&before);
-	fesetenv(FE_DFL_ENV);
-	return before;
-}
-
-static void restore(environment e) { fesetenv(&e); }
-#endif
-
 void *rev_xla(void *frame) {
 	const xla_frame *f = frame;
 	if (f->extension != NULL && f->extension->type == xla_metadata) {
@@ -339,9 +309,7 @@ void *rev_xla(void *frame) {
 	}
 	char text[REV_MESSAGE_SIZE] = "";
 	watch();
-	environment of_xla = flush_nothing();
 	int32_t status = run_frame(f, text);
-	restore(of_xla);
 	if (status == REV_OK) return NULL;
 	/* INVALID_ARGUMENT, FAILED_PRECONDITION, UNIMPLEMENTED, INTERNAL, FAILED_PRECONDITION, CANCELLED */
 	static const int codes[] = {0, 3, 9, 12, 13, 9, 1};

@@ -414,6 +414,17 @@ def test_subnormal_numbers():
     assert jax.jit(lambda x: rj.revlinalg.Norm2(x) * 1e-10)(jnp.full(1, 1e-300)) == 0
 
 
+def test_subnormal_numbers_in_a_callback():
+    """Those threads flush in functions of Python, too, that they call, but not in calls of the library there."""
+    L = revnum.numpy.revlinalg
+    x = np.full((3, 4), 1e-310)
+    ways = {"a call that is kept": lambda x: L.Sum(x[0]), "steps": lambda x: revnum.numpy.vjp(L.Sum, x[0])[0]}
+    for name, way in ways.items():
+        f = jax.jit(lambda x, way=way: jax.pure_callback(lambda x: np.asarray(way(np.asarray(x))), jax.ShapeDtypeStruct((), np.float64), x))
+        for _ in range(3):
+            assert np.asarray(f(x)) == x[0].sum() > 0, name
+
+
 def test_numpy_beside_jax():
     """A call from NumPy has the same bits while another thread calls under XLA."""
     import threading

@@ -169,6 +169,34 @@ def test_vmap_of_grad_again():
     torch.testing.assert_close(F.vmap(F.grad(squares(f)))(a, b), F.vmap(F.grad(squares(g)))(a, b))
 
 
+def test_vmap_is_kept(monkeypatch):
+    """The library makes the third call on problems of a layout, and its gradient, without the operators."""
+    if not rt._quick():
+        pytest.skip("the library makes no calls here")
+    a, b = x(3, 2, 4).detach(), x(3, 4, 5).detach()
+    f = rt.revlinalg.MatMul
+    ways = [F.vmap(f, dims) for dims in ((0, 0), (None, 2))] + [F.vmap(F.grad(lambda p, q: (f(p, q) ** 2).sum(), (0, 1)), dims) for dims in ((0, None), (2, 0))]
+    args = [(a, b), (a[0], b.movedim(0, 2)), (a, b[0]), (a.movedim(0, 2), b)]
+    want = [[way(*p) for way, p in zip(ways, args)] for _ in range(2)][0]
+
+    def refuse(*_):
+        raise AssertionError("an operator was called")
+
+    for name in ("_run", "_value", "_vjp"):
+        monkeypatch.setattr(rt, name, refuse)
+    for way, p, w in zip(ways, args, want):
+        torch.testing.assert_close(way(*p), w)
+
+
+def test_vmap_of_grad_by_what_is_outside():
+    """A factor of the loss that has a gradient outside of the vmap gets it, also from a call that is kept."""
+    a = x(3, 4).detach()
+    for _ in range(3):
+        c = torch.tensor(2.0, dtype=a.dtype, requires_grad=True)
+        each = F.vmap(F.grad(lambda v: c * rt.revlinalg.Norm2(v)))(a)
+        torch.testing.assert_close(torch.autograd.grad(each.sum(), c)[0], (a / torch.linalg.vector_norm(a, dim=1, keepdim=True)).sum())
+
+
 def test_no_transforms():
     """What has no derivative says so."""
     f, a = mean_square(rt.revlinalg.MatMul), x(2, 3).detach()
@@ -498,7 +526,7 @@ def test_plans_for_other_tensors():
     with pytest.raises(revnum.ArgumentError, match="other tensors"):
         quick._plan(b"", 0, (), 0, 0, b"")
     with pytest.raises(revnum.ArgumentError, match="other tensors"):
-        quick._keep((a,), (False,), plan, None, {})
+        quick._keep((a,), (False,), plan, None, {}, 0)
 
 
 def test_trace():

@@ -18,7 +18,7 @@ second ones forward over forward. torch.compile breaks its graph at such a trans
 refuses it with fullgraph. A transform takes a sparse matrix as a CSR.
 
 They work on the CPU. Tensors are passed without a copy unless their layout is one that the
-kernel does not take. Short results may have memory that the library allocated. It cannot grow:
+kernel does not take. Results may have memory that the library allocated. It cannot grow:
 Tensor.resize_, out= and resize_ of the storage refuse it, as they do that of torch.from_numpy.
 
 run works in place, on tensors that are the caller's, outside of autograd.
@@ -102,14 +102,12 @@ class _Plan:
         if (calls := _quick()) and len(tensors) + len(self.made) <= _MOST:
             long = _library.rules[spec.rule].takes_long(name for name, _ in spec.params)
             short = not long and sum(math.prod(a.shape) for a in tensors) + sum(math.prod(r[0]) for r in results if r) <= 1024
-            made = tuple([r and (r[:2], {"dtype": r[2], "device": _CPU}) for r in self.made])
-            if short:  # the library makes tensors like these
-                with torch._C.DisableTorchFunction():  # a mode may make subclasses
-                    made = tuple([how and torch.empty_strided(*how[0], **how[1]) for how in made])
+            with torch._C.DisableTorchFunction():  # a mode may make subclasses
+                made = tuple([r and torch.empty((), dtype=r[2], device=_CPU).expand(r[0]) for r in self.made])  # the library makes tensors like these
             steps = self.steps.tobytes()
             self.known = calls._plan(steps, len(tensors), made, not short, 0, b"")
             self.call = functools.partial(calls._run, self.known)
-            if all(a.dim() <= 2 for a in tensors):  # under autograd
+            if all(a.dim() <= 3 for a in tensors):  # under autograd
                 layouts = b"".join(map(_packed, tensors))
                 if write is _steps.value:
                     self.forward = calls._plan(steps, len(tensors), made, not short, 0, layouts)
@@ -128,14 +126,14 @@ class _Plan:
 
 def _packed(a):
     """The layout of a tensor for the library."""
-    pad = (0,) * (2 - a.dim())
-    return struct.pack("=7q", *_DLPACK[a.dtype], a.dim(), *a.shape, *pad, *a.stride(), *pad)
+    pad = (0,) * (3 - a.dim())
+    return struct.pack("=9q", *_DLPACK[a.dtype], a.dim(), *a.shape, *pad, *a.stride(), *pad)
 
 
 class _Calls:
     """Calls on tensors that the library makes without Python's code where it keeps them, and others by slow."""
 
-    __slots__ = ("_calls", "slow")  # the library reads the first
+    __slots__ = ("_calls", "slow", "problems")  # the library reads the first
 
 
 @functools.cache
@@ -144,7 +142,11 @@ def _quick():
     api = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
     if not rn.uses_c or api is None or len(_early.get(_INFRA, ())) != 2 or _SCHEMA not in _early or not {"to_save", "materialize_grads"} <= set(dir(torch._C._FunctionBase)):
         return None
-    objects = (None, True, False, torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, _early[_INFRA], _early, vars(forward_ad), torch.is_grad_enabled, torch.empty_strided, torch.Tensor.contiguous, torch._C._is_tracing)
+    objects = (
+        None, True, False, torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, _early[_INFRA], _early, vars(forward_ad), torch.is_grad_enabled, torch.Tensor.contiguous, torch._C._is_tracing,
+        _functorch.maybe_current_level, _functorch.maybe_get_level, _functorch.maybe_get_bdim, _functorch.get_unwrapped, _functorch.is_gradtrackingtensor,
+        _functorch._add_batch_dim, _functorch._wrap_for_grad, _functorch.get_single_level_autograd_function_allowed, _functorch.set_single_level_autograd_function_allowed,
+    )
     made = _library_.python_torch_type(_Calls, api, objects)
     return made and made()
 
@@ -561,6 +563,19 @@ def _gradients(plans, tensors, needs, ct):
     return *g, *[None] * (len(tensors) - n)
 
 
+def _own(base, plan, gradients, in_a_vmap, forward, backward):
+    """apply of a function of autograd of its own, whose passes the library makes by a plan of the value and a dict of what
+    makes the gradients that are needed. forward and backward make what the library does not."""
+    value, back = type(_quick())(), type(_quick())()
+    value._calls = back._calls = plan, gradients, in_a_vmap  # the library reads these
+    value.slow, back.slow = forward, backward
+    own = type("_Value", (base,), {"forward": staticmethod(value._forward), "backward": staticmethod(back._gradients)})
+    method = ctypes.pythonapi.PyInstanceMethod_New  # which makes a method of a function in C
+    method.restype, method.argtypes = ctypes.py_object, [ctypes.py_object]
+    own._backward_cls.apply = method(back._gradients)  # PyTorch's calls backward, by two functions in Python
+    return super(base, own).apply
+
+
 class _Plans:
     """The plans of a call and its gradients on tensors of some layout."""
 
@@ -580,18 +595,12 @@ class _Plans:
 
     @functools.cached_property
     def apply(self):
-        """_Value.apply for plans that are kept: a function of autograd of its own, whose passes the library makes."""
-        if not (quick := _quick()):
+        """_Value.apply for plans that are kept."""
+        if not _quick():
             return functools.partial(_Value.apply, self)
-        forward, back = type(quick)(), type(quick)()
-        forward._calls = back._calls = self.forward, self.backward  # the library reads these
-        forward.slow = lambda ctx, *tensors: _Value.forward(ctx, self, *tensors)
-        back.slow = lambda ctx, saved, *ct: _gradients(self, ctx.saved_tensors if saved is None else saved, ctx.needs_input_grad, ct)
-        own = type("_Value", (torch.autograd.Function,), {"forward": staticmethod(forward._forward), "backward": staticmethod(back._gradients)})
-        method = ctypes.pythonapi.PyInstanceMethod_New  # which makes a method of a function in C
-        method.restype, method.argtypes = ctypes.py_object, [ctypes.py_object]
-        own._backward_cls.apply = method(back._gradients)  # PyTorch's calls backward, by two functions in Python
-        return super(torch.autograd.Function, own).apply
+        forward = lambda ctx, *tensors: _Value.forward(ctx, self, *tensors)
+        backward = lambda ctx, saved, *ct: _gradients(self, ctx.saved_tensors if saved is None else saved, ctx.needs_input_grad, ct)
+        return _own(torch.autograd.Function, self.forward, self.backward, False, forward, backward)
 
     def value(self, tensors):
         if self.plan:
@@ -606,16 +615,21 @@ class _Plans:
         """Whether the plans are for these tensors. Hooks of saved tensors may return others."""
         return not any(a.is_conj() or a.is_neg() or not a.is_cpu for a in read) and tuple([(tuple(a.shape), a.stride(), a.dtype) for a in read]) == self.layouts
 
+    def planned_gradients(self, needs):
+        """The plan of the gradients that are needed."""
+        plan = self.vjp.get(needs)
+        if plan is None:
+            layouts = self.layouts[: self.n] + tuple((shape, _strides(shape), dtype) for shape, dtype in self.shapes) + self.layouts[self.n :]
+            plan = self.vjp[needs] = _plan(_steps.vjp, self.spec, layouts, tuple(needs[: self.n]))
+            if plan.backward:
+                self.backward[needs] = plan.backward
+        return plan
+
     def gradients(self, tensors, ct, needs):
         """The gradients of the inputs that need one."""
         if self.plan and self._planned(read := self._read(tensors)):
             tensors, ct = read, [_dense(a) for a in ct]
-            plan = self.vjp.get(needs)
-            if plan is None:
-                layouts = self.layouts[: self.n] + tuple((shape, _strides(shape), dtype) for shape, dtype in self.shapes) + self.layouts[self.n :]
-                plan = self.vjp[needs] = _plan(_steps.vjp, self.spec, layouts, tuple(needs[: self.n]))
-                if plan.backward:
-                    self.backward[needs] = plan.backward
+            plan = self.planned_gradients(needs)
             return plan.call([*tensors[: self.n], *ct, *tensors[self.n :]])
         return _run(_steps.vjp, self.spec, tensors[: self.n], ct, tensors[self.n :], tuple(needs[: self.n]))
 
@@ -770,7 +784,9 @@ def _function(kernel):
         if kwargs and not all(isinstance(v, (int, float)) for v in kwargs.values()):
             return call(kernel, *args, **kwargs)
         if torch._C._are_functorch_transforms_active():
-            return _call_problems(kept, kernel, args, kwargs)
+            if state[0] is slow and _quick():
+                return quick()(*args, **kwargs)
+            return call(kernel, *args, **kwargs)
         key = _key(args, kwargs)
         if key is None:
             return call(kernel, *args, **kwargs)
@@ -783,17 +799,32 @@ def _function(kernel):
             if order:
                 _keep(kept, key, plans, order)
                 if order is _ALL and plans.plan and plans.plan.known and all(type(v) in _library.NUMBERS for v in kwargs.values()):
-                    if state[0] is slow:
-                        made = type(_quick())()
-                        made.slow = slow
-                        state[0] = made  # which another thread may call at once
-                    state[0]._calls = state[0]._keep(tuple(args), plans.copied, plans.plan.known, plans, kwargs)
+                    made = quick()
+                    made._calls = made._keep(tuple(args), plans.copied, plans.plan.known, plans, kwargs, 0)
             return out
         if _recorded() or _transformed():
             return call(kernel, *args, **kwargs)
         return _applied(plans, args if order is _ALL else [args[i] for i in order])
 
+    def problems(parts, axes, args, kwargs):
+        """The first call on all problems of a vmap, or a grad in one, on tensors like parts. axes has two bits for each of
+        them: 1 more than its axis of problems, or 0."""
+        kwargs = kwargs or {}
+        spec, x, constants = _bound(kernel, args, kwargs)
+        if _order([*x, *constants], args) is _ALL and all(type(v) in _library.NUMBERS for v in kwargs.values()):
+            made = _Problems(spec, parts, [(axes >> 2 * i & 3) - 1 for i in range(len(parts))])
+            if made.plans and made.plans.plan and made.plans.plan.known:
+                state[0]._calls = state[0]._keep(parts, made.plans.copied, made.plans.plan.known, made, kwargs, axes)
+        return call(kernel, *args, **kwargs)
+
     state = [slow]  # what makes the calls
+
+    def quick():
+        if state[0] is slow:
+            made = type(_quick())()
+            made.slow, made.problems = slow, problems
+            state[0] = made  # which another thread may call at once
+        return state[0]
 
     def function(*args, **kwargs):
         if _is_dynamo():  # is_compiling takes longer
@@ -822,80 +853,60 @@ def _keep(kept, key, plans, order):
     kept[key] = plans, order
 
 
-def _call_problems(kept, kernel, args, kwargs):
-    """A call under transforms. If there is only a vmap, or one with a grad in it, and no tensor has a gradient
-    outside them, its plans are kept."""
-    args = unwrap_dead_wrappers(args)
-    layer = _functorch.peek_interpreter_stack()
-    level = layer.level()
-    if not (level == 1 and layer.key() == _Transform.Vmap or level == 2 and layer.key() == _Transform.Grad) or not all(isinstance(a, torch.Tensor) for a in args):
-        return call(kernel, *args, **kwargs)
-    parts, dims = _peeled(args)
-    size = next((a.shape[d] for a, d in zip(parts, dims) if d is not None), 0)  # if there is one, the outermost transform is a vmap
-    graph = torch.is_grad_enabled() and True in [a.requires_grad for a in parts] or forward_ad._current_level >= 0
-    key = _key(parts, kwargs)
-    if size == 0 or graph or key is None or _recorded() or _batched(parts):
-        return call(kernel, *args, **kwargs)
-    key = (*key, *dims)
-    problems, order = kept.get(key, (None, None))
-    if problems is None:
-        spec, x, constants = _bound(kernel, args, kwargs)
-        order = _order([*x, *constants], args)
-        if order is None or not _plain_parts(parts):
-            return call(kernel, *args, **kwargs)
-        order = range(len(args)) if order is _ALL else order
-        problems = _Problems(spec, [parts[i] for i in order], [dims[i] for i in order], size)
-        _keep(kept, key, problems, order)
-    if level == 1:
-        out = problems.value([parts[i] for i in order])
-    else:
-        out = _single_level(_ProblemsValue, problems, [parts[i] for i in order], *[args[i] for i in order])
-    return out[0] if len(out) == 1 else tuple(out)
-
-
-def _peeled(tensors):
-    """The tensors without a grad and without the vmap below, and their axes of problems."""
-    parts, dims = [], []
-    for a in tensors:
-        if _functorch.is_gradtrackingtensor(a):
-            a = _functorch.get_unwrapped(a)
-        d = None
-        if _functorch.is_batchedtensor(a) and _functorch.maybe_get_level(a) == 1:
-            d, a = _functorch.maybe_get_bdim(a), _functorch.get_unwrapped(a)
-        parts.append(a)
-        dims.append(d)
-    return parts, dims
-
-
-def _plain_parts(parts):
-    return all(type(a) in (torch.Tensor, torch.nn.Parameter) and not _functorch.is_functorch_wrapped_tensor(a) for a in parts)
-
-
 class _Problems:
-    """The plans of all problems of a vmap."""
+    """The plans of all problems of a vmap, and the function of autograd for a grad in it: what the operators do in a call
+    for each transform, in one. dims are the axes of problems of the parts, or -1."""
 
-    def __init__(self, spec, parts, dims, size):
-        self.spec, self.dims, self.size = spec, dims, size
-        shared = {i for i, d in enumerate(dims) if d is None}
-        self.plans = _without_transforms(lambda: _Plans(spec.batched(size, shared), self._moved(parts)))
-        self.plans.tensors = None
+    def __init__(self, spec, parts, dims):
+        size = max(a.shape[d] for a, d in zip(parts, dims) if d >= 0)
+        shared = {i for i, d in enumerate(dims) if d < 0}
+        self.spec, self.backward, self.plans = spec, {}, None
+        if size:
+            self.plans = _without_transforms(lambda: _Plans(spec.batched(size, shared), [a.movedim(d, 0) if d > 0 else a for a, d in zip(parts, dims)]))
+            self.plans.tensors = None
 
-    def _moved(self, parts):
-        return [a.movedim(d, 0) if d else a for a, d in zip(parts, self.dims)]
+    @functools.cached_property
+    def apply(self):
+        n = self.plans.n
 
-    def value(self, parts):
-        """The values, as batches."""
-        out = _without_transforms(lambda: self.plans.value(self._moved(parts)))
-        return [_functorch._add_batch_dim(a, 0, 1) for a in out]
+        def forward(ctx, *tensors):
+            _save(ctx, tensors)
+            return tuple(_value(self.spec, list(tensors[:n]), list(tensors[n:])))
 
-    def gradients(self, parts, ct, dims, needs):
-        """The gradients of the inputs that need one, likewise."""
+        def backward(ctx, saved, *ct):
+            needs, tensors = ctx.needs_input_grad, unwrap_dead_wrappers(ctx.saved_tensors if saved is None else saved)
+            if needs not in self.backward:
+                plan = _without_transforms(lambda: self.plans.planned_gradients(needs)).backward
+                if plan:
+                    self.backward[needs] = self._gradients(plan, needs, len(ct)), n
+            ct = _filled(ct, [(shape[1:], dtype) for shape, dtype in self.plans.shapes])
+            (g,) = _value_backward(self.spec, list(tensors[:n]), list(tensors[n:]), list(unwrap_dead_wrappers(tuple(ct))))
+            return *g, *[None] * (len(tensors) - n)
 
-        def gradients():
-            moved = [a.expand(self.size, *a.shape) if d is None else a.movedim(d, 0) if d else a for a, d in zip(ct, dims)]
-            return self.plans.gradients(self._moved(parts), moved, needs)
+        return _own(torch.autograd.function._SingleLevelFunction, self.plans.forward, self.backward, True, forward, backward)
 
-        return [_functorch._add_batch_dim(a, 0, 1) for a in _without_transforms(gradients) if a is not None]
+    def _gradients(self, plan, needs, outputs):
+        """apply of the function of autograd for gradients, of the inputs, cotangents and constants."""
+        n = self.plans.n
+        split = lambda tensors: (list(tensors[:n]), list(tensors[n : n + outputs]), list(tensors[n + outputs :]))
+
+        def forward(ctx, *tensors):
+            _save(ctx, tensors)
+            x, ct, constants = split(tensors)
+            (g,) = _value_backward(self.spec, x, constants, ct)
+            return *[a if need else None for a, need in zip(g, needs)], *[None] * len(constants)
+
+        def backward(ctx, saved, *w):
+            x, ct, constants = split(unwrap_dead_wrappers(ctx.saved_tensors if saved is None else saved))
+            gx, gct = _vjp_backward(self.spec, x, ct, constants, _filled(w[:n], _shapes(x)))
+            return *gx, *gct, *[None] * len(constants)
+
+        return _own(torch.autograd.function._SingleLevelFunction, plan, {}, True, forward, backward)
+
+
+def _save(ctx, tensors):
+    ctx.save_for_backward(*tensors)
+    ctx.set_materialize_grads(False)
 
 
 def _without_transforms(f):
@@ -908,66 +919,6 @@ def _without_transforms(f):
     finally:
         while layers:
             _functorch.push_dynamic_layer_stack(layers.pop())
-
-
-def _single_level(function, *args):
-    before = _functorch.get_single_level_autograd_function_allowed()
-    _functorch.set_single_level_autograd_function_allowed(True)
-    try:
-        return function.apply(*args)
-    finally:
-        _functorch.set_single_level_autograd_function_allowed(before)
-
-
-class _ProblemsValue(torch.autograd.function._SingleLevelFunction):
-    """revnum::value for a grad in a vmap: what the operators do in a call for each transform, in one."""
-
-    @staticmethod
-    def forward(ctx, problems, parts, *tensors):
-        ctx.problems = problems
-        ctx.save_for_backward(*tensors)
-        ctx.set_materialize_grads(False)
-        return tuple([_functorch._wrap_for_grad(a, 2) for a in problems.value(parts)])
-
-    @staticmethod
-    def backward(ctx, *ct):
-        problems, tensors = ctx.problems, unwrap_dead_wrappers(ctx.saved_tensors)
-        n = problems.plans.n
-        for a in ct:
-            if a is None:
-                ct = _filled(ct, [(shape[1:], dtype) for shape, dtype in problems.plans.shapes])
-                break
-        ct, needs = unwrap_dead_wrappers(tuple(ct)), ctx.needs_input_grad[2 : 2 + n]
-        parts, dims = _peeled((*tensors, *ct))
-        layer = _functorch.peek_interpreter_stack() if torch._C._are_functorch_transforms_active() else None
-        same = layer is not None and layer.level() == 2 and layer.key() == _Transform.Grad and dims[: len(tensors)] == problems.dims and _plain_parts(parts)
-        if not same or _recorded() or _batched(parts) or forward_ad._current_level >= 0:
-            (g,) = _value_backward(problems.spec, list(tensors[:n]), list(tensors[n:]), list(ct))
-        else:
-            given = iter(_single_level(_ProblemsGradient, problems, needs, parts, dims, *tensors, *ct))
-            g = [next(given) if need else None for need in needs]
-        return None, None, *g, *[None] * (len(tensors) - n)
-
-
-class _ProblemsGradient(torch.autograd.function._SingleLevelFunction):
-    """revnum::vjp likewise."""
-
-    @staticmethod
-    def forward(ctx, problems, needs, parts, dims, *tensors):
-        ctx.problems, ctx.needs = problems, needs
-        ctx.save_for_backward(*tensors)
-        ctx.set_materialize_grads(False)
-        n = len(problems.dims)
-        return tuple([_functorch._wrap_for_grad(a, 2) for a in problems.gradients(parts[:n], parts[n:], dims[n:], needs)])
-
-    @staticmethod
-    def backward(ctx, *w):
-        problems, tensors = ctx.problems, ctx.saved_tensors
-        n, given = problems.plans.n, iter(w)
-        x, constants, ct = tensors[:n], tensors[n : len(problems.dims)], tensors[len(problems.dims) :]
-        w = _filled([next(given) if need else None for need in ctx.needs], _shapes(x))
-        gx, gct = _vjp_backward(problems.spec, list(x), list(ct), list(constants), w)
-        return *[None] * 4, *gx, *[None] * len(constants), *gct
 
 
 _ALL = object()
