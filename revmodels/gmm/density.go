@@ -220,13 +220,7 @@ func (m *density) norms(t *densityScratch, row []float64, c int) {
 		dense.TriNorms(d, n, row, m.q, d, t.x, run, mean)
 	default:
 		clear(row)
-		term := t.logs[:n] // not yet in use
-		for j, q := range m.q[c*d : (c+1)*d] {
-			vec.SubColumn(n, term, run, t.x[j*run:], run, mean[j:j+1])
-			vec.ScaleTo(term, q, term)
-			vec.MulTo(term, term, term)
-			vec.AddTo(row, row, term)
-		}
+		vec.AddSquares(row, t.x, run, mean, m.q[c*d:(c+1)*d])
 	}
 }
 

@@ -344,7 +344,7 @@ func (e *em) addMoments(t *densityScratch, w0, w1, w2 []float64, n int) {
 		for c := 0; c < k; {
 			end := c + 1
 			if e.labels == nil && e.own[c] != 0 {
-				e.addOwn(t, c, w1[c*d:end*d], w2[c*d:end*d], n)
+				vec.AddMoments(t.rows[c*run:c*run+n], t.x, run, e.density.means.Row(c), w1[c*d:end*d], w2[c*d:end*d])
 			} else {
 				for end < k && (e.labels != nil || e.own[end] == 0) {
 					end++
@@ -359,19 +359,6 @@ func (e *em) addMoments(t *densityScratch, w0, w1, w2 []float64, n int) {
 	for c := range k {
 		vec.SubColumn(n, t.z, run, t.x, run, e.density.means.Row(c))
 		dense.WeightedMoments(d, n, w1[c*d:(c+1)*d], w2[c*d*d:(c+1)*d*d], d, t.rows[c*run:c*run+n], t.z, run)
-	}
-}
-
-// addOwn adds a run of n points to the moments of component c about its mean, without products of coordinates.
-func (e *em) addOwn(t *densityScratch, c int, w1, w2 []float64, n int) {
-	const run = scoringRun
-	row, term := t.rows[c*run:c*run+n], t.logs[:n] // no longer in use
-	mean := e.density.means.Row(c)
-	for j := range mean {
-		vec.SubColumn(n, term, run, t.x[j*run:], run, mean[j:j+1])
-		w1[j] += vec.Dot(row, term)
-		vec.MulTo(term, term, term)
-		w2[j] += vec.Dot(row, term)
 	}
 }
 

@@ -129,6 +129,54 @@ func genericExpRows[T cpu.Float](n int, dst []T, ldd int, x []T, ldx int, c, sum
 	}
 }
 
+// AddSquares computes dst[p] += (q[i]·(x[i,p] - c[i]))² for i < len(c) = len(q) and p < len(dst), one row after the
+// other. It rounds each operation. Row i of x begins at i*ldx.
+func AddSquares[T cpu.Float](dst, x []T, ldx int, c, q []T) {
+	n := len(dst)
+	checkRead(n, len(c), len(x), ldx)
+	switch {
+	case len(q) != len(c):
+		panic(badLength)
+	case n == 0:
+	case tier == cpu.Generic:
+		for i, ci := range c {
+			for p, v := range x[i*ldx:][:n] {
+				t := q[i] * (v - ci)
+				dst[p] += T(t * t)
+			}
+		}
+	default:
+		inChunks(n, len(c), func(i, rows, p, n int) { vectorAddSquares(n, &dst[p], &x[i*ldx+p], ldx, &c[i], &q[i], rows) })
+	}
+}
+
+// AddMoments computes m1[i] += Σ_p w[p]·(x[i,p] - c[i]) and m2[i] += Σ_p w[p]·(x[i,p] - c[i])² for i < len(c) =
+// len(m1) = len(m2) and p < len(w). Row i of x begins at i*ldx.
+func AddMoments[T cpu.Float](w, x []T, ldx int, c, m1, m2 []T) {
+	n := len(w)
+	checkRead(n, len(c), len(x), ldx)
+	switch {
+	case len(m1) != len(c) || len(m2) != len(c):
+		panic(badLength)
+	case n == 0:
+	case tier == cpu.Generic:
+		for i, ci := range c {
+			var s1, s2 T
+			for p, v := range x[i*ldx:][:n] {
+				t := v - ci
+				s1 += T(w[p] * t)
+				s2 += T(T(w[p]*t) * t)
+			}
+			m1[i] += s1
+			m2[i] += s2
+		}
+	default:
+		inChunks(n, len(c), func(i, rows, p, n int) {
+			vectorAddMoments(n, &w[p], &x[i*ldx+p], ldx, &c[i], &m1[i], &m2[i], rows)
+		})
+	}
+}
+
 // inChunks calls run for parts of a matrix of rows by n > 0 columns: some rows from i on, and some columns from p on.
 func inChunks(n, rows int, run func(i, rows, p, n int)) {
 	most := max(1, cpu.Chunk/n)

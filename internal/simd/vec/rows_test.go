@@ -98,6 +98,42 @@ func checkRowsOf[T cpu.Float](t *testing.T, rows, n, gap int, v float64) {
 	AxpyRows(n, got, ldd, x, ldx, c)
 	simdtest.SameSlice(t, "AxpyRows "+what, got, added)
 
+	q := simdtest.Normal[T](rows, 4)
+	squares, wantSquares := simdtest.Normal[T](n, 5), simdtest.Normal[T](n, 5)
+	term := make([]T, n)
+	for i := range rows {
+		SubColumn(n, term, max(1, n), x[i*ldx:], max(1, n), c[i:i+1])
+		ScaleTo(term, q[i], term)
+		MulTo(term, term, term)
+		AddTo(wantSquares, wantSquares, term)
+	}
+	AddSquares(squares, x, ldx, c, q)
+	simdtest.SameSlice(t, "AddSquares "+what, squares, wantSquares)
+
+	w, m1, m2 := simdtest.Normal[T](n, 6), simdtest.Normal[T](rows, 7), simdtest.Normal[T](rows, 8)
+	want1, want2 := slices.Clone(m1), slices.Clone(m2)
+	AddMoments(w, x, ldx, c, m1, m2)
+	for i := range rows {
+		s1, s2, size1, size2 := float64(want1[i]), float64(want2[i]), math.Abs(float64(want1[i])), math.Abs(float64(want2[i]))
+		for p, v := range x[i*ldx:][:n] {
+			d := float64(v - c[i])
+			s1 += float64(w[p]) * d
+			s2 += float64(w[p]) * d * d
+			size1 += math.Abs(float64(w[p]) * d)
+			size2 += math.Abs(float64(w[p]) * d * d)
+		}
+		eps, most := 0x1p-52, math.MaxFloat64
+		if !cpu.Is64[T]() {
+			eps, most = 0x1p-23, math.MaxFloat32
+		}
+		if !(size2 < most/2) { // v, or its square, is not finite
+			continue
+		}
+		if bound := eps * float64(n+4); math.Abs(float64(m1[i])-s1) > bound*size1 || math.Abs(float64(m2[i])-s2) > bound*size2 {
+			t.Errorf("AddMoments %s: row %d has %v and %v, want %v and %v", what, i, m1[i], m2[i], s1, s2)
+		}
+	}
+
 	if rows > 0 {
 		one := x[:n]
 		added, got = slices.Clone(dst), slices.Clone(dst)

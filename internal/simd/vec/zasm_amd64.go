@@ -407,6 +407,36 @@ func axpyRowsF64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, 
 //go:noescape
 func axpyRowsF32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, rows int)
 
+// vectorAddSquares computes dst[p] += (q[i]·(x[i,p] - c[i]))² for rows i and n columns p. It rounds each operation.
+func vectorAddSquares[T cpu.Float](n int, dst *T, x *T, ldx int, c *T, q *T, rows int) {
+	if unsafe.Sizeof(T(0)) == 8 {
+		addSquaresF64(n, (*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(x)), ldx, (*float64)(unsafe.Pointer(c)), (*float64)(unsafe.Pointer(q)), rows)
+	} else {
+		addSquaresF32(n, (*float32)(unsafe.Pointer(dst)), (*float32)(unsafe.Pointer(x)), ldx, (*float32)(unsafe.Pointer(c)), (*float32)(unsafe.Pointer(q)), rows)
+	}
+}
+
+//go:noescape
+func addSquaresF64(n int, dst *float64, x *float64, ldx int, c *float64, q *float64, rows int)
+
+//go:noescape
+func addSquaresF32(n int, dst *float32, x *float32, ldx int, c *float32, q *float32, rows int)
+
+// vectorAddMoments computes m1[i] += Σ w[p]·(x[i,p] - c[i]) and m2[i] += Σ w[p]·(x[i,p] - c[i])² of n columns p for rows i.
+func vectorAddMoments[T cpu.Float](n int, w *T, x *T, ldx int, c *T, m1 *T, m2 *T, rows int) {
+	if unsafe.Sizeof(T(0)) == 8 {
+		addMomentsF64(n, (*float64)(unsafe.Pointer(w)), (*float64)(unsafe.Pointer(x)), ldx, (*float64)(unsafe.Pointer(c)), (*float64)(unsafe.Pointer(m1)), (*float64)(unsafe.Pointer(m2)), rows)
+	} else {
+		addMomentsF32(n, (*float32)(unsafe.Pointer(w)), (*float32)(unsafe.Pointer(x)), ldx, (*float32)(unsafe.Pointer(c)), (*float32)(unsafe.Pointer(m1)), (*float32)(unsafe.Pointer(m2)), rows)
+	}
+}
+
+//go:noescape
+func addMomentsF64(n int, w *float64, x *float64, ldx int, c *float64, m1 *float64, m2 *float64, rows int)
+
+//go:noescape
+func addMomentsF32(n int, w *float32, x *float32, ldx int, c *float32, m1 *float32, m2 *float32, rows int)
+
 // vectorExpRows computes dst[i,p] = exp(x[i,p] - c[i]) and adds the sum of row i to sum[i], for n columns p.
 func vectorExpRows[T cpu.Float](n int, dst *T, ldd int, x *T, ldx int, c *T, sum *T, rows int) {
 	if unsafe.Sizeof(T(0)) == 8 {

@@ -5624,6 +5624,866 @@ done360:
 	VZEROUPPER
 	RET
 
+// func addSquaresAVX512F64<>(n int, dst *float64, x *float64, ldx int, c *float64, q *float64, rows int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addSquaresAVX512F64<>(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ldx+24(FP), BX
+	SHLQ $0x03, BX
+	MOVQ c+32(FP), SI
+	MOVQ q+40(FP), DI
+	MOVQ rows+48(FP), R8
+
+loop361:
+	VBROADCASTSD (SI), Z0
+	VBROADCASTSD (DI), Z1
+	XORQ         R9, R9
+	LEAQ         -32(AX), R10
+	TESTQ        R10, R10
+	JL           oneTest364
+
+many362:
+	VMOVUPS (DX)(R9*8), Z2
+	VSUBPD  Z0, Z2, Z2
+	VMULPD  Z1, Z2, Z2
+	VMULPD  Z2, Z2, Z2
+	VMOVUPS (CX)(R9*8), Z3
+	VADDPD  Z3, Z2, Z2
+	VMOVUPS Z2, (CX)(R9*8)
+	VMOVUPS 64(DX)(R9*8), Z2
+	VSUBPD  Z0, Z2, Z2
+	VMULPD  Z1, Z2, Z2
+	VMULPD  Z2, Z2, Z2
+	VMOVUPS 64(CX)(R9*8), Z3
+	VADDPD  Z3, Z2, Z2
+	VMOVUPS Z2, 64(CX)(R9*8)
+	VMOVUPS 128(DX)(R9*8), Z2
+	VSUBPD  Z0, Z2, Z2
+	VMULPD  Z1, Z2, Z2
+	VMULPD  Z2, Z2, Z2
+	VMOVUPS 128(CX)(R9*8), Z3
+	VADDPD  Z3, Z2, Z2
+	VMOVUPS Z2, 128(CX)(R9*8)
+	VMOVUPS 192(DX)(R9*8), Z2
+	VSUBPD  Z0, Z2, Z2
+	VMULPD  Z1, Z2, Z2
+	VMULPD  Z2, Z2, Z2
+	VMOVUPS 192(CX)(R9*8), Z3
+	VADDPD  Z3, Z2, Z2
+	VMOVUPS Z2, 192(CX)(R9*8)
+	ADDQ    $0x20, R9
+	CMPQ    R9, R10
+	JLE     many362
+
+oneTest364:
+	LEAQ -8(AX), R10
+	CMPQ R9, R10
+	JG   tail365
+
+one363:
+	VMOVUPS (DX)(R9*8), Z2
+	VSUBPD  Z0, Z2, Z2
+	VMULPD  Z1, Z2, Z2
+	VMULPD  Z2, Z2, Z2
+	VMOVUPS (CX)(R9*8), Z3
+	VADDPD  Z3, Z2, Z2
+	VMOVUPS Z2, (CX)(R9*8)
+	ADDQ    $0x08, R9
+	CMPQ    R9, R10
+	JLE     one363
+
+tail365:
+	MOVQ      AX, R10
+	SUBQ      R9, R10
+	JZ        done366
+	MOVQ      $-1, R11
+	SHLXQ     R10, R11, R11
+	NOTQ      R11
+	KMOVW     R11, K1
+	VMOVUPD.Z (DX)(R9*8), K1, Z2
+	VSUBPD    Z0, Z2, Z2
+	VMULPD    Z1, Z2, Z2
+	VMULPD    Z2, Z2, Z2
+	VMOVUPD.Z (CX)(R9*8), K1, Z0
+	VADDPD    Z0, Z2, Z2
+	VMOVUPD   Z2, K1, (CX)(R9*8)
+
+done366:
+	ADDQ $0x08, SI
+	ADDQ $0x08, DI
+	ADDQ BX, DX
+	DECQ R8
+	JNZ  loop361
+	VZEROUPPER
+	RET
+
+// func addSquaresAVX2F64<>(n int, dst *float64, x *float64, ldx int, c *float64, q *float64, rows int)
+// Requires: AVX
+TEXT ·addSquaresAVX2F64<>(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ldx+24(FP), BX
+	SHLQ $0x03, BX
+	MOVQ c+32(FP), SI
+	MOVQ q+40(FP), DI
+	MOVQ rows+48(FP), R8
+
+loop367:
+	VBROADCASTSD (SI), Y0
+	VBROADCASTSD (DI), Y1
+	XORQ         R9, R9
+	LEAQ         -16(AX), R10
+	TESTQ        R10, R10
+	JL           oneTest370
+
+many368:
+	VMOVUPS (DX)(R9*8), Y2
+	VSUBPD  Y0, Y2, Y2
+	VMULPD  Y1, Y2, Y2
+	VMULPD  Y2, Y2, Y2
+	VMOVUPS (CX)(R9*8), Y3
+	VADDPD  Y3, Y2, Y2
+	VMOVUPS Y2, (CX)(R9*8)
+	VMOVUPS 32(DX)(R9*8), Y2
+	VSUBPD  Y0, Y2, Y2
+	VMULPD  Y1, Y2, Y2
+	VMULPD  Y2, Y2, Y2
+	VMOVUPS 32(CX)(R9*8), Y3
+	VADDPD  Y3, Y2, Y2
+	VMOVUPS Y2, 32(CX)(R9*8)
+	VMOVUPS 64(DX)(R9*8), Y2
+	VSUBPD  Y0, Y2, Y2
+	VMULPD  Y1, Y2, Y2
+	VMULPD  Y2, Y2, Y2
+	VMOVUPS 64(CX)(R9*8), Y3
+	VADDPD  Y3, Y2, Y2
+	VMOVUPS Y2, 64(CX)(R9*8)
+	VMOVUPS 96(DX)(R9*8), Y2
+	VSUBPD  Y0, Y2, Y2
+	VMULPD  Y1, Y2, Y2
+	VMULPD  Y2, Y2, Y2
+	VMOVUPS 96(CX)(R9*8), Y3
+	VADDPD  Y3, Y2, Y2
+	VMOVUPS Y2, 96(CX)(R9*8)
+	ADDQ    $0x10, R9
+	CMPQ    R9, R10
+	JLE     many368
+
+oneTest370:
+	LEAQ -4(AX), R10
+	CMPQ R9, R10
+	JG   tail371
+
+one369:
+	VMOVUPS (DX)(R9*8), Y2
+	VSUBPD  Y0, Y2, Y2
+	VMULPD  Y1, Y2, Y2
+	VMULPD  Y2, Y2, Y2
+	VMOVUPS (CX)(R9*8), Y3
+	VADDPD  Y3, Y2, Y2
+	VMOVUPS Y2, (CX)(R9*8)
+	ADDQ    $0x04, R9
+	CMPQ    R9, R10
+	JLE     one369
+
+tail371:
+	MOVQ       AX, R10
+	SUBQ       R9, R10
+	JZ         done372
+	LEAQ       ones<>+32(SB), R11
+	SHLQ       $0x03, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y2
+	VMASKMOVPD (DX)(R9*8), Y2, Y3
+	VSUBPD     Y0, Y3, Y3
+	VMULPD     Y1, Y3, Y3
+	VMULPD     Y3, Y3, Y3
+	VMASKMOVPD (CX)(R9*8), Y2, Y0
+	VADDPD     Y0, Y3, Y3
+	VMASKMOVPD Y3, Y2, (CX)(R9*8)
+
+done372:
+	ADDQ $0x08, SI
+	ADDQ $0x08, DI
+	ADDQ BX, DX
+	DECQ R8
+	JNZ  loop367
+	VZEROUPPER
+	RET
+
+// func addSquaresAVX512F32<>(n int, dst *float32, x *float32, ldx int, c *float32, q *float32, rows int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addSquaresAVX512F32<>(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ldx+24(FP), BX
+	SHLQ $0x02, BX
+	MOVQ c+32(FP), SI
+	MOVQ q+40(FP), DI
+	MOVQ rows+48(FP), R8
+
+loop373:
+	VBROADCASTSS (SI), Z0
+	VBROADCASTSS (DI), Z1
+	XORQ         R9, R9
+	LEAQ         -64(AX), R10
+	TESTQ        R10, R10
+	JL           oneTest376
+
+many374:
+	VMOVUPS (DX)(R9*4), Z2
+	VSUBPS  Z0, Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VMULPS  Z2, Z2, Z2
+	VMOVUPS (CX)(R9*4), Z3
+	VADDPS  Z3, Z2, Z2
+	VMOVUPS Z2, (CX)(R9*4)
+	VMOVUPS 64(DX)(R9*4), Z2
+	VSUBPS  Z0, Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VMULPS  Z2, Z2, Z2
+	VMOVUPS 64(CX)(R9*4), Z3
+	VADDPS  Z3, Z2, Z2
+	VMOVUPS Z2, 64(CX)(R9*4)
+	VMOVUPS 128(DX)(R9*4), Z2
+	VSUBPS  Z0, Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VMULPS  Z2, Z2, Z2
+	VMOVUPS 128(CX)(R9*4), Z3
+	VADDPS  Z3, Z2, Z2
+	VMOVUPS Z2, 128(CX)(R9*4)
+	VMOVUPS 192(DX)(R9*4), Z2
+	VSUBPS  Z0, Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VMULPS  Z2, Z2, Z2
+	VMOVUPS 192(CX)(R9*4), Z3
+	VADDPS  Z3, Z2, Z2
+	VMOVUPS Z2, 192(CX)(R9*4)
+	ADDQ    $0x40, R9
+	CMPQ    R9, R10
+	JLE     many374
+
+oneTest376:
+	LEAQ -16(AX), R10
+	CMPQ R9, R10
+	JG   tail377
+
+one375:
+	VMOVUPS (DX)(R9*4), Z2
+	VSUBPS  Z0, Z2, Z2
+	VMULPS  Z1, Z2, Z2
+	VMULPS  Z2, Z2, Z2
+	VMOVUPS (CX)(R9*4), Z3
+	VADDPS  Z3, Z2, Z2
+	VMOVUPS Z2, (CX)(R9*4)
+	ADDQ    $0x10, R9
+	CMPQ    R9, R10
+	JLE     one375
+
+tail377:
+	MOVQ      AX, R10
+	SUBQ      R9, R10
+	JZ        done378
+	MOVQ      $-1, R11
+	SHLXQ     R10, R11, R11
+	NOTQ      R11
+	KMOVW     R11, K1
+	VMOVUPS.Z (DX)(R9*4), K1, Z2
+	VSUBPS    Z0, Z2, Z2
+	VMULPS    Z1, Z2, Z2
+	VMULPS    Z2, Z2, Z2
+	VMOVUPS.Z (CX)(R9*4), K1, Z0
+	VADDPS    Z0, Z2, Z2
+	VMOVUPS   Z2, K1, (CX)(R9*4)
+
+done378:
+	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	ADDQ BX, DX
+	DECQ R8
+	JNZ  loop373
+	VZEROUPPER
+	RET
+
+// func addSquaresAVX2F32<>(n int, dst *float32, x *float32, ldx int, c *float32, q *float32, rows int)
+// Requires: AVX
+TEXT ·addSquaresAVX2F32<>(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ dst+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ldx+24(FP), BX
+	SHLQ $0x02, BX
+	MOVQ c+32(FP), SI
+	MOVQ q+40(FP), DI
+	MOVQ rows+48(FP), R8
+
+loop379:
+	VBROADCASTSS (SI), Y0
+	VBROADCASTSS (DI), Y1
+	XORQ         R9, R9
+	LEAQ         -32(AX), R10
+	TESTQ        R10, R10
+	JL           oneTest382
+
+many380:
+	VMOVUPS (DX)(R9*4), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMULPS  Y1, Y2, Y2
+	VMULPS  Y2, Y2, Y2
+	VMOVUPS (CX)(R9*4), Y3
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS Y2, (CX)(R9*4)
+	VMOVUPS 32(DX)(R9*4), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMULPS  Y1, Y2, Y2
+	VMULPS  Y2, Y2, Y2
+	VMOVUPS 32(CX)(R9*4), Y3
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS Y2, 32(CX)(R9*4)
+	VMOVUPS 64(DX)(R9*4), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMULPS  Y1, Y2, Y2
+	VMULPS  Y2, Y2, Y2
+	VMOVUPS 64(CX)(R9*4), Y3
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS Y2, 64(CX)(R9*4)
+	VMOVUPS 96(DX)(R9*4), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMULPS  Y1, Y2, Y2
+	VMULPS  Y2, Y2, Y2
+	VMOVUPS 96(CX)(R9*4), Y3
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS Y2, 96(CX)(R9*4)
+	ADDQ    $0x20, R9
+	CMPQ    R9, R10
+	JLE     many380
+
+oneTest382:
+	LEAQ -8(AX), R10
+	CMPQ R9, R10
+	JG   tail383
+
+one381:
+	VMOVUPS (DX)(R9*4), Y2
+	VSUBPS  Y0, Y2, Y2
+	VMULPS  Y1, Y2, Y2
+	VMULPS  Y2, Y2, Y2
+	VMOVUPS (CX)(R9*4), Y3
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS Y2, (CX)(R9*4)
+	ADDQ    $0x08, R9
+	CMPQ    R9, R10
+	JLE     one381
+
+tail383:
+	MOVQ       AX, R10
+	SUBQ       R9, R10
+	JZ         done384
+	LEAQ       ones<>+32(SB), R11
+	SHLQ       $0x02, R10
+	SUBQ       R10, R11
+	VMOVUPS    (R11), Y2
+	VMASKMOVPS (DX)(R9*4), Y2, Y3
+	VSUBPS     Y0, Y3, Y3
+	VMULPS     Y1, Y3, Y3
+	VMULPS     Y3, Y3, Y3
+	VMASKMOVPS (CX)(R9*4), Y2, Y0
+	VADDPS     Y0, Y3, Y3
+	VMASKMOVPS Y3, Y2, (CX)(R9*4)
+
+done384:
+	ADDQ $0x04, SI
+	ADDQ $0x04, DI
+	ADDQ BX, DX
+	DECQ R8
+	JNZ  loop379
+	VZEROUPPER
+	RET
+
+// func addMomentsAVX512F64<>(n int, w *float64, x *float64, ldx int, c *float64, m1 *float64, m2 *float64, rows int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·addMomentsAVX512F64<>(SB), NOSPLIT, $0-64
+	MOVQ n+0(FP), AX
+	MOVQ w+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ldx+24(FP), BX
+	SHLQ $0x03, BX
+	MOVQ c+32(FP), SI
+	MOVQ m1+40(FP), DI
+	MOVQ m2+48(FP), R8
+	MOVQ rows+56(FP), R9
+
+loop385:
+	VBROADCASTSD (SI), Z0
+	VPXORQ       Z1, Z1, Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPXORQ       Z8, Z8, Z8
+	XORQ         R10, R10
+	LEAQ         -32(AX), R11
+	TESTQ        R11, R11
+	JL           oneTest388
+
+many386:
+	VMOVUPS     (DX)(R10*8), Z9
+	VSUBPD      Z0, Z9, Z9
+	VMOVUPS     (CX)(R10*8), Z10
+	VMULPD      Z10, Z9, Z10
+	VADDPD      Z10, Z1, Z1
+	VFMADD231PD Z10, Z9, Z2
+	VMOVUPS     64(DX)(R10*8), Z9
+	VSUBPD      Z0, Z9, Z9
+	VMOVUPS     64(CX)(R10*8), Z10
+	VMULPD      Z10, Z9, Z10
+	VADDPD      Z10, Z3, Z3
+	VFMADD231PD Z10, Z9, Z4
+	VMOVUPS     128(DX)(R10*8), Z9
+	VSUBPD      Z0, Z9, Z9
+	VMOVUPS     128(CX)(R10*8), Z10
+	VMULPD      Z10, Z9, Z10
+	VADDPD      Z10, Z5, Z5
+	VFMADD231PD Z10, Z9, Z6
+	VMOVUPS     192(DX)(R10*8), Z9
+	VSUBPD      Z0, Z9, Z9
+	VMOVUPS     192(CX)(R10*8), Z10
+	VMULPD      Z10, Z9, Z10
+	VADDPD      Z10, Z7, Z7
+	VFMADD231PD Z10, Z9, Z8
+	ADDQ        $0x20, R10
+	CMPQ        R10, R11
+	JLE         many386
+	VADDPD      Z3, Z1, Z1
+	VADDPD      Z7, Z5, Z5
+	VADDPD      Z5, Z1, Z1
+	VADDPD      Z4, Z2, Z2
+	VADDPD      Z8, Z6, Z6
+	VADDPD      Z6, Z2, Z2
+
+oneTest388:
+	LEAQ -8(AX), R11
+	CMPQ R10, R11
+	JG   tail389
+
+one387:
+	VMOVUPS     (DX)(R10*8), Z3
+	VSUBPD      Z0, Z3, Z3
+	VMOVUPS     (CX)(R10*8), Z4
+	VMULPD      Z4, Z3, Z4
+	VADDPD      Z4, Z1, Z1
+	VFMADD231PD Z4, Z3, Z2
+	ADDQ        $0x08, R10
+	CMPQ        R10, R11
+	JLE         one387
+
+tail389:
+	MOVQ        AX, R11
+	SUBQ        R10, R11
+	JZ          done390
+	MOVQ        $-1, R12
+	SHLXQ       R11, R12, R12
+	NOTQ        R12
+	KMOVW       R12, K1
+	VMOVUPD.Z   (DX)(R10*8), K1, Z3
+	VSUBPD      Z0, Z3, Z3
+	VMOVUPD.Z   (CX)(R10*8), K1, Z0
+	VMULPD      Z0, Z3, Z0
+	VADDPD      Z0, Z1, Z1
+	VFMADD231PD Z0, Z3, Z2
+
+done390:
+	VEXTRACTF64X4 $0x01, Z1, Y11
+	VADDPD        Z11, Z1, Z1
+	VEXTRACTF64X2 $0x01, Y1, X11
+	VADDPD        Z11, Z1, Z1
+	VPERMILPD     $0x01, X1, X11
+	VADDPD        Z11, Z1, Z1
+	VADDSD        (DI), X1, X1
+	VMOVSD        X1, (DI)
+	VEXTRACTF64X4 $0x01, Z2, Y11
+	VADDPD        Z11, Z2, Z2
+	VEXTRACTF64X2 $0x01, Y2, X11
+	VADDPD        Z11, Z2, Z2
+	VPERMILPD     $0x01, X2, X11
+	VADDPD        Z11, Z2, Z2
+	VADDSD        (R8), X2, X2
+	VMOVSD        X2, (R8)
+	ADDQ          $0x08, SI
+	ADDQ          $0x08, DI
+	ADDQ          $0x08, R8
+	ADDQ          BX, DX
+	DECQ          R9
+	JNZ           loop385
+	VZEROUPPER
+	RET
+
+// func addMomentsAVX2F64<>(n int, w *float64, x *float64, ldx int, c *float64, m1 *float64, m2 *float64, rows int)
+// Requires: AVX, FMA3
+TEXT ·addMomentsAVX2F64<>(SB), NOSPLIT, $0-64
+	MOVQ n+0(FP), AX
+	MOVQ w+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ldx+24(FP), BX
+	SHLQ $0x03, BX
+	MOVQ c+32(FP), SI
+	MOVQ m1+40(FP), DI
+	MOVQ m2+48(FP), R8
+	MOVQ rows+56(FP), R9
+
+loop391:
+	VBROADCASTSD (SI), Y0
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VXORPD       Y6, Y6, Y6
+	VXORPD       Y7, Y7, Y7
+	VXORPD       Y8, Y8, Y8
+	XORQ         R10, R10
+	LEAQ         -16(AX), R11
+	TESTQ        R11, R11
+	JL           oneTest394
+
+many392:
+	VMOVUPS     (DX)(R10*8), Y9
+	VSUBPD      Y0, Y9, Y9
+	VMOVUPS     (CX)(R10*8), Y10
+	VMULPD      Y10, Y9, Y10
+	VADDPD      Y10, Y1, Y1
+	VFMADD231PD Y10, Y9, Y2
+	VMOVUPS     32(DX)(R10*8), Y9
+	VSUBPD      Y0, Y9, Y9
+	VMOVUPS     32(CX)(R10*8), Y10
+	VMULPD      Y10, Y9, Y10
+	VADDPD      Y10, Y3, Y3
+	VFMADD231PD Y10, Y9, Y4
+	VMOVUPS     64(DX)(R10*8), Y9
+	VSUBPD      Y0, Y9, Y9
+	VMOVUPS     64(CX)(R10*8), Y10
+	VMULPD      Y10, Y9, Y10
+	VADDPD      Y10, Y5, Y5
+	VFMADD231PD Y10, Y9, Y6
+	VMOVUPS     96(DX)(R10*8), Y9
+	VSUBPD      Y0, Y9, Y9
+	VMOVUPS     96(CX)(R10*8), Y10
+	VMULPD      Y10, Y9, Y10
+	VADDPD      Y10, Y7, Y7
+	VFMADD231PD Y10, Y9, Y8
+	ADDQ        $0x10, R10
+	CMPQ        R10, R11
+	JLE         many392
+	VADDPD      Y3, Y1, Y1
+	VADDPD      Y7, Y5, Y5
+	VADDPD      Y5, Y1, Y1
+	VADDPD      Y4, Y2, Y2
+	VADDPD      Y8, Y6, Y6
+	VADDPD      Y6, Y2, Y2
+
+oneTest394:
+	LEAQ -4(AX), R11
+	CMPQ R10, R11
+	JG   tail395
+
+one393:
+	VMOVUPS     (DX)(R10*8), Y3
+	VSUBPD      Y0, Y3, Y3
+	VMOVUPS     (CX)(R10*8), Y4
+	VMULPD      Y4, Y3, Y4
+	VADDPD      Y4, Y1, Y1
+	VFMADD231PD Y4, Y3, Y2
+	ADDQ        $0x04, R10
+	CMPQ        R10, R11
+	JLE         one393
+
+tail395:
+	MOVQ        AX, R11
+	SUBQ        R10, R11
+	JZ          done396
+	LEAQ        ones<>+32(SB), R12
+	SHLQ        $0x03, R11
+	SUBQ        R11, R12
+	VMOVUPS     (R12), Y3
+	VMASKMOVPD  (DX)(R10*8), Y3, Y4
+	VSUBPD      Y0, Y4, Y4
+	VMASKMOVPD  (CX)(R10*8), Y3, Y0
+	VMULPD      Y0, Y4, Y0
+	VADDPD      Y0, Y1, Y1
+	VFMADD231PD Y0, Y4, Y2
+
+done396:
+	VEXTRACTF128 $0x01, Y1, X11
+	VADDPD       Y11, Y1, Y1
+	VPERMILPD    $0x01, X1, X11
+	VADDPD       Y11, Y1, Y1
+	VADDSD       (DI), X1, X1
+	VMOVSD       X1, (DI)
+	VEXTRACTF128 $0x01, Y2, X11
+	VADDPD       Y11, Y2, Y2
+	VPERMILPD    $0x01, X2, X11
+	VADDPD       Y11, Y2, Y2
+	VADDSD       (R8), X2, X2
+	VMOVSD       X2, (R8)
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	ADDQ         $0x08, R8
+	ADDQ         BX, DX
+	DECQ         R9
+	JNZ          loop391
+	VZEROUPPER
+	RET
+
+// func addMomentsAVX512F32<>(n int, w *float32, x *float32, ldx int, c *float32, m1 *float32, m2 *float32, rows int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·addMomentsAVX512F32<>(SB), NOSPLIT, $0-64
+	MOVQ n+0(FP), AX
+	MOVQ w+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ldx+24(FP), BX
+	SHLQ $0x02, BX
+	MOVQ c+32(FP), SI
+	MOVQ m1+40(FP), DI
+	MOVQ m2+48(FP), R8
+	MOVQ rows+56(FP), R9
+
+loop397:
+	VBROADCASTSS (SI), Z0
+	VPXORQ       Z1, Z1, Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPXORQ       Z8, Z8, Z8
+	XORQ         R10, R10
+	LEAQ         -64(AX), R11
+	TESTQ        R11, R11
+	JL           oneTest400
+
+many398:
+	VMOVUPS     (DX)(R10*4), Z9
+	VSUBPS      Z0, Z9, Z9
+	VMOVUPS     (CX)(R10*4), Z10
+	VMULPS      Z10, Z9, Z10
+	VADDPS      Z10, Z1, Z1
+	VFMADD231PS Z10, Z9, Z2
+	VMOVUPS     64(DX)(R10*4), Z9
+	VSUBPS      Z0, Z9, Z9
+	VMOVUPS     64(CX)(R10*4), Z10
+	VMULPS      Z10, Z9, Z10
+	VADDPS      Z10, Z3, Z3
+	VFMADD231PS Z10, Z9, Z4
+	VMOVUPS     128(DX)(R10*4), Z9
+	VSUBPS      Z0, Z9, Z9
+	VMOVUPS     128(CX)(R10*4), Z10
+	VMULPS      Z10, Z9, Z10
+	VADDPS      Z10, Z5, Z5
+	VFMADD231PS Z10, Z9, Z6
+	VMOVUPS     192(DX)(R10*4), Z9
+	VSUBPS      Z0, Z9, Z9
+	VMOVUPS     192(CX)(R10*4), Z10
+	VMULPS      Z10, Z9, Z10
+	VADDPS      Z10, Z7, Z7
+	VFMADD231PS Z10, Z9, Z8
+	ADDQ        $0x40, R10
+	CMPQ        R10, R11
+	JLE         many398
+	VADDPS      Z3, Z1, Z1
+	VADDPS      Z7, Z5, Z5
+	VADDPS      Z5, Z1, Z1
+	VADDPS      Z4, Z2, Z2
+	VADDPS      Z8, Z6, Z6
+	VADDPS      Z6, Z2, Z2
+
+oneTest400:
+	LEAQ -16(AX), R11
+	CMPQ R10, R11
+	JG   tail401
+
+one399:
+	VMOVUPS     (DX)(R10*4), Z3
+	VSUBPS      Z0, Z3, Z3
+	VMOVUPS     (CX)(R10*4), Z4
+	VMULPS      Z4, Z3, Z4
+	VADDPS      Z4, Z1, Z1
+	VFMADD231PS Z4, Z3, Z2
+	ADDQ        $0x10, R10
+	CMPQ        R10, R11
+	JLE         one399
+
+tail401:
+	MOVQ        AX, R11
+	SUBQ        R10, R11
+	JZ          done402
+	MOVQ        $-1, R12
+	SHLXQ       R11, R12, R12
+	NOTQ        R12
+	KMOVW       R12, K1
+	VMOVUPS.Z   (DX)(R10*4), K1, Z3
+	VSUBPS      Z0, Z3, Z3
+	VMOVUPS.Z   (CX)(R10*4), K1, Z0
+	VMULPS      Z0, Z3, Z0
+	VADDPS      Z0, Z1, Z1
+	VFMADD231PS Z0, Z3, Z2
+
+done402:
+	VEXTRACTF64X4 $0x01, Z1, Y11
+	VADDPS        Z11, Z1, Z1
+	VEXTRACTF64X2 $0x01, Y1, X11
+	VADDPS        Z11, Z1, Z1
+	VPERMILPD     $0x01, X1, X11
+	VADDPS        Z11, Z1, Z1
+	VMOVSHDUP     X1, X11
+	VADDPS        Z11, Z1, Z1
+	VADDSS        (DI), X1, X1
+	VMOVSS        X1, (DI)
+	VEXTRACTF64X4 $0x01, Z2, Y11
+	VADDPS        Z11, Z2, Z2
+	VEXTRACTF64X2 $0x01, Y2, X11
+	VADDPS        Z11, Z2, Z2
+	VPERMILPD     $0x01, X2, X11
+	VADDPS        Z11, Z2, Z2
+	VMOVSHDUP     X2, X11
+	VADDPS        Z11, Z2, Z2
+	VADDSS        (R8), X2, X2
+	VMOVSS        X2, (R8)
+	ADDQ          $0x04, SI
+	ADDQ          $0x04, DI
+	ADDQ          $0x04, R8
+	ADDQ          BX, DX
+	DECQ          R9
+	JNZ           loop397
+	VZEROUPPER
+	RET
+
+// func addMomentsAVX2F32<>(n int, w *float32, x *float32, ldx int, c *float32, m1 *float32, m2 *float32, rows int)
+// Requires: AVX, FMA3
+TEXT ·addMomentsAVX2F32<>(SB), NOSPLIT, $0-64
+	MOVQ n+0(FP), AX
+	MOVQ w+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ ldx+24(FP), BX
+	SHLQ $0x02, BX
+	MOVQ c+32(FP), SI
+	MOVQ m1+40(FP), DI
+	MOVQ m2+48(FP), R8
+	MOVQ rows+56(FP), R9
+
+loop403:
+	VBROADCASTSS (SI), Y0
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y3, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VXORPD       Y6, Y6, Y6
+	VXORPD       Y7, Y7, Y7
+	VXORPD       Y8, Y8, Y8
+	XORQ         R10, R10
+	LEAQ         -32(AX), R11
+	TESTQ        R11, R11
+	JL           oneTest406
+
+many404:
+	VMOVUPS     (DX)(R10*4), Y9
+	VSUBPS      Y0, Y9, Y9
+	VMOVUPS     (CX)(R10*4), Y10
+	VMULPS      Y10, Y9, Y10
+	VADDPS      Y10, Y1, Y1
+	VFMADD231PS Y10, Y9, Y2
+	VMOVUPS     32(DX)(R10*4), Y9
+	VSUBPS      Y0, Y9, Y9
+	VMOVUPS     32(CX)(R10*4), Y10
+	VMULPS      Y10, Y9, Y10
+	VADDPS      Y10, Y3, Y3
+	VFMADD231PS Y10, Y9, Y4
+	VMOVUPS     64(DX)(R10*4), Y9
+	VSUBPS      Y0, Y9, Y9
+	VMOVUPS     64(CX)(R10*4), Y10
+	VMULPS      Y10, Y9, Y10
+	VADDPS      Y10, Y5, Y5
+	VFMADD231PS Y10, Y9, Y6
+	VMOVUPS     96(DX)(R10*4), Y9
+	VSUBPS      Y0, Y9, Y9
+	VMOVUPS     96(CX)(R10*4), Y10
+	VMULPS      Y10, Y9, Y10
+	VADDPS      Y10, Y7, Y7
+	VFMADD231PS Y10, Y9, Y8
+	ADDQ        $0x20, R10
+	CMPQ        R10, R11
+	JLE         many404
+	VADDPS      Y3, Y1, Y1
+	VADDPS      Y7, Y5, Y5
+	VADDPS      Y5, Y1, Y1
+	VADDPS      Y4, Y2, Y2
+	VADDPS      Y8, Y6, Y6
+	VADDPS      Y6, Y2, Y2
+
+oneTest406:
+	LEAQ -8(AX), R11
+	CMPQ R10, R11
+	JG   tail407
+
+one405:
+	VMOVUPS     (DX)(R10*4), Y3
+	VSUBPS      Y0, Y3, Y3
+	VMOVUPS     (CX)(R10*4), Y4
+	VMULPS      Y4, Y3, Y4
+	VADDPS      Y4, Y1, Y1
+	VFMADD231PS Y4, Y3, Y2
+	ADDQ        $0x08, R10
+	CMPQ        R10, R11
+	JLE         one405
+
+tail407:
+	MOVQ        AX, R11
+	SUBQ        R10, R11
+	JZ          done408
+	LEAQ        ones<>+32(SB), R12
+	SHLQ        $0x02, R11
+	SUBQ        R11, R12
+	VMOVUPS     (R12), Y3
+	VMASKMOVPS  (DX)(R10*4), Y3, Y4
+	VSUBPS      Y0, Y4, Y4
+	VMASKMOVPS  (CX)(R10*4), Y3, Y0
+	VMULPS      Y0, Y4, Y0
+	VADDPS      Y0, Y1, Y1
+	VFMADD231PS Y0, Y4, Y2
+
+done408:
+	VEXTRACTF128 $0x01, Y1, X11
+	VADDPS       Y11, Y1, Y1
+	VPERMILPD    $0x01, X1, X11
+	VADDPS       Y11, Y1, Y1
+	VMOVSHDUP    X1, X11
+	VADDPS       Y11, Y1, Y1
+	VADDSS       (DI), X1, X1
+	VMOVSS       X1, (DI)
+	VEXTRACTF128 $0x01, Y2, X11
+	VADDPS       Y11, Y2, Y2
+	VPERMILPD    $0x01, X2, X11
+	VADDPS       Y11, Y2, Y2
+	VMOVSHDUP    X2, X11
+	VADDPS       Y11, Y2, Y2
+	VADDSS       (R8), X2, X2
+	VMOVSS       X2, (R8)
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	ADDQ         $0x04, R8
+	ADDQ         BX, DX
+	DECQ         R9
+	JNZ          loop403
+	VZEROUPPER
+	RET
+
 // func expRowsAVX512F64<>(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, sum *float64, rows int)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
 TEXT ·expRowsAVX512F64<>(SB), NOSPLIT, $0-64
@@ -5649,16 +6509,16 @@ TEXT ·expRowsAVX512F64<>(SB), NOSPLIT, $0-64
 	VMOVUPS constants<>+960(SB), Z2
 	VMOVUPS constants<>+1024(SB), Z2
 
-loop361:
+loop409:
 	VBROADCASTSD (DI), Z2
 	VPXORQ       Z4, Z4, Z4
 	VPXORQ       Z5, Z5, Z5
 	XORQ         R10, R10
 	LEAQ         -16(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest364
+	JL           oneTest412
 
-many362:
+many410:
 	VMOVUPS           (BX)(R10*8), Z6
 	VSUBPD            Z2, Z6, Z6
 	VMOVUPS           64(BX)(R10*8), Z7
@@ -5704,7 +6564,7 @@ many362:
 	VMINPD            Z10, Z11, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	KORTESTW          K1, K1
-	JZ                normal367
+	JZ                normal415
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
 	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
@@ -5717,27 +6577,27 @@ many362:
 	VSCALEFPD         Z11, Z15, Z15
 	VADDPD.BCST       constants<>+1920(SB), Z15, K1, Z15
 	VPSUBQ.BCST       constants<>+1920(SB), Z15, K1, Z15
-	JMP               scaled368
+	JMP               scaled416
 
-normal367:
+normal415:
 	VSCALEFPD Z10, Z14, Z14
 	VSCALEFPD Z11, Z15, Z15
 
-scaled368:
+scaled416:
 	VMOVUPS Z14, (CX)(R10*8)
 	VMOVUPS Z15, 64(CX)(R10*8)
 	VADDPD  Z14, Z4, Z4
 	VADDPD  Z15, Z5, Z5
 	ADDQ    $0x10, R10
 	CMPQ    R10, R11
-	JLE     many362
+	JLE     many410
 
-oneTest364:
+oneTest412:
 	LEAQ -8(AX), R11
 	CMPQ R10, R11
-	JG   tail365
+	JG   tail413
 
-one363:
+one411:
 	VMOVUPS           (BX)(R10*8), Z6
 	VSUBPD            Z2, Z6, Z6
 	VBROADCASTSD      constants<>+1088(SB), Z7
@@ -5761,29 +6621,29 @@ one363:
 	VADDPD            Z6, Z10, Z10
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z8, K1
 	KORTESTW          K1, K1
-	JZ                normal369
+	JZ                normal417
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z8, K1
 	VADDPD.BCST       constants<>+1792(SB), Z8, K1, Z8
 	VMAXPD.BCST       constants<>+1856(SB), Z8, K1, Z8
 	VSCALEFPD         Z8, Z10, Z10
 	VADDPD.BCST       constants<>+1920(SB), Z10, K1, Z10
 	VPSUBQ.BCST       constants<>+1920(SB), Z10, K1, Z10
-	JMP               scaled370
+	JMP               scaled418
 
-normal369:
+normal417:
 	VSCALEFPD Z8, Z10, Z10
 
-scaled370:
+scaled418:
 	VMOVUPS Z10, (CX)(R10*8)
 	VADDPD  Z10, Z4, Z4
 	ADDQ    $0x08, R10
 	CMPQ    R10, R11
-	JLE     one363
+	JLE     one411
 
-tail365:
+tail413:
 	MOVQ              AX, R11
 	SUBQ              R10, R11
-	JZ                done366
+	JZ                done414
 	MOVQ              $-1, R12
 	SHLXQ             R11, R12, R12
 	NOTQ              R12
@@ -5811,24 +6671,24 @@ tail365:
 	VADDPD            Z6, Z9, Z9
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z7, K2
 	KORTESTW          K2, K2
-	JZ                normal371
+	JZ                normal419
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z7, K2
 	VADDPD.BCST       constants<>+1792(SB), Z7, K2, Z7
 	VMAXPD.BCST       constants<>+1856(SB), Z7, K2, Z7
 	VSCALEFPD         Z7, Z9, Z9
 	VADDPD.BCST       constants<>+1920(SB), Z9, K2, Z9
 	VPSUBQ.BCST       constants<>+1920(SB), Z9, K2, Z9
-	JMP               scaled372
+	JMP               scaled420
 
-normal371:
+normal419:
 	VSCALEFPD Z7, Z9, Z9
 
-scaled372:
+scaled420:
 	VMOVUPD   Z9, K1, (CX)(R10*8)
 	VMOVUPD.Z Z9, K1, Z9
 	VADDPD    Z9, Z4, Z4
 
-done366:
+done414:
 	VADDPD        Z5, Z4, Z4
 	VEXTRACTF64X4 $0x01, Z4, Y3
 	VADDPD        Z3, Z4, Z4
@@ -5843,7 +6703,7 @@ done366:
 	ADDQ          DX, CX
 	ADDQ          SI, BX
 	DECQ          R9
-	JNZ           loop361
+	JNZ           loop409
 	VZEROUPPER
 	RET
 
@@ -5907,16 +6767,16 @@ TEXT ·expRowsAVX2F64<>(SB), NOSPLIT, $0-64
 	VMOVUPS constants<>+1984(SB), Y0
 	VMOVUPS constants<>+2048(SB), Y1
 
-loop373:
+loop421:
 	VBROADCASTSD (DI), Y2
 	VXORPD       Y3, Y3, Y3
 	VXORPD       Y4, Y4, Y4
 	XORQ         R10, R10
 	LEAQ         -8(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest376
+	JL           oneTest424
 
-many374:
+many422:
 	VMOVUPS      (BX)(R10*8), Y5
 	VSUBPD       Y2, Y5, Y5
 	VMOVUPS      32(BX)(R10*8), Y6
@@ -5971,7 +6831,7 @@ many374:
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y5
 	VMOVMSKPD    Y5, R12
 	TESTL        R12, R12
-	JZ           normal379
+	JZ           normal427
 	VCMPPD       $0x11, constants<>+2240(SB), Y7, Y6
 	VPSRLQ       $0x03, Y7, Y7
 	VPAND        constants<>+2304(SB), Y6, Y5
@@ -5998,9 +6858,9 @@ many374:
 	VPAND        constants<>+1920(SB), Y6, Y6
 	VADDPD       Y6, Y13, Y13
 	VPSUBQ       Y6, Y13, Y13
-	JMP          scaled380
+	JMP          scaled428
 
-normal379:
+normal427:
 	VPSRLQ $0x03, Y7, Y7
 	VPSRLQ $0x01, Y7, Y5
 	VPSUBQ Y5, Y7, Y7
@@ -6016,21 +6876,21 @@ normal379:
 	VMULPD Y5, Y13, Y13
 	VMULPD Y8, Y13, Y13
 
-scaled380:
+scaled428:
 	VMOVUPS Y12, (CX)(R10*8)
 	VMOVUPS Y13, 32(CX)(R10*8)
 	VADDPD  Y12, Y3, Y3
 	VADDPD  Y13, Y4, Y4
 	ADDQ    $0x08, R10
 	CMPQ    R10, R11
-	JLE     many374
+	JLE     many422
 
-oneTest376:
+oneTest424:
 	LEAQ -4(AX), R11
 	CMPQ R10, R11
-	JG   tail377
+	JG   tail425
 
-one375:
+one423:
 	VMOVUPS      (BX)(R10*8), Y5
 	VSUBPD       Y2, Y5, Y5
 	VMAXPD       Y5, Y0, Y5
@@ -6059,7 +6919,7 @@ one375:
 	VCMPPD       $0x11, constants<>+2240(SB), Y6, Y5
 	VMOVMSKPD    Y5, R12
 	TESTL        R12, R12
-	JZ           normal381
+	JZ           normal429
 	VCMPPD       $0x11, constants<>+2240(SB), Y6, Y7
 	VPSRLQ       $0x03, Y6, Y6
 	VPAND        constants<>+2304(SB), Y7, Y5
@@ -6073,9 +6933,9 @@ one375:
 	VPAND        constants<>+1920(SB), Y7, Y7
 	VADDPD       Y7, Y8, Y8
 	VPSUBQ       Y7, Y8, Y8
-	JMP          scaled382
+	JMP          scaled430
 
-normal381:
+normal429:
 	VPSRLQ $0x03, Y6, Y6
 	VPSRLQ $0x01, Y6, Y5
 	VPSUBQ Y5, Y6, Y6
@@ -6084,17 +6944,17 @@ normal381:
 	VMULPD Y5, Y8, Y8
 	VMULPD Y6, Y8, Y8
 
-scaled382:
+scaled430:
 	VMOVUPS Y8, (CX)(R10*8)
 	VADDPD  Y8, Y3, Y3
 	ADDQ    $0x04, R10
 	CMPQ    R10, R11
-	JLE     one375
+	JLE     one423
 
-tail377:
+tail425:
 	MOVQ         AX, R11
 	SUBQ         R10, R11
-	JZ           done378
+	JZ           done426
 	LEAQ         ones<>+32(SB), R12
 	SHLQ         $0x03, R11
 	SUBQ         R11, R12
@@ -6127,7 +6987,7 @@ tail377:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y6
 	VMOVMSKPD    Y6, R11
 	TESTL        R11, R11
-	JZ           normal383
+	JZ           normal431
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y7
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2304(SB), Y7, Y6
@@ -6141,9 +7001,9 @@ tail377:
 	VPAND        constants<>+1920(SB), Y7, Y7
 	VADDPD       Y7, Y8, Y8
 	VPSUBQ       Y7, Y8, Y8
-	JMP          scaled384
+	JMP          scaled432
 
-normal383:
+normal431:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y6
 	VPSUBQ Y6, Y2, Y2
@@ -6152,12 +7012,12 @@ normal383:
 	VMULPD Y6, Y8, Y8
 	VMULPD Y2, Y8, Y8
 
-scaled384:
+scaled432:
 	VMASKMOVPD Y8, Y5, (CX)(R10*8)
 	VANDPS     Y5, Y8, Y8
 	VADDPD     Y8, Y3, Y3
 
-done378:
+done426:
 	VADDPD       Y4, Y3, Y3
 	VEXTRACTF128 $0x01, Y3, X11
 	VADDPD       Y11, Y3, Y3
@@ -6170,7 +7030,7 @@ done378:
 	ADDQ         DX, CX
 	ADDQ         SI, BX
 	DECQ         R9
-	JNZ          loop373
+	JNZ          loop421
 	VZEROUPPER
 	RET
 
@@ -6199,16 +7059,16 @@ TEXT ·expRowsAVX512F32<>(SB), NOSPLIT, $0-64
 	VMOVUPS constants<>+2752(SB), Z8
 	VMOVUPS constants<>+2816(SB), Z9
 
-loop385:
+loop433:
 	VBROADCASTSS (DI), Z10
 	VPXORQ       Z11, Z11, Z11
 	VPXORQ       Z12, Z12, Z12
 	XORQ         R10, R10
 	LEAQ         -32(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest388
+	JL           oneTest436
 
-many386:
+many434:
 	VMOVUPS       (BX)(R10*4), Z13
 	VSUBPS        Z10, Z13, Z13
 	VMOVUPS       64(BX)(R10*4), Z14
@@ -6257,14 +7117,14 @@ many386:
 	VADDPD        Z14, Z12, Z12
 	ADDQ          $0x20, R10
 	CMPQ          R10, R11
-	JLE           many386
+	JLE           many434
 
-oneTest388:
+oneTest436:
 	LEAQ -16(AX), R11
 	CMPQ R10, R11
-	JG   tail389
+	JG   tail437
 
-one387:
+one435:
 	VMOVUPS       (BX)(R10*4), Z13
 	VSUBPS        Z10, Z13, Z13
 	VMOVUPS       Z3, Z14
@@ -6292,12 +7152,12 @@ one387:
 	VADDPD        Z13, Z12, Z12
 	ADDQ          $0x10, R10
 	CMPQ          R10, R11
-	JLE           one387
+	JLE           one435
 
-tail389:
+tail437:
 	MOVQ          AX, R11
 	SUBQ          R10, R11
-	JZ            done390
+	JZ            done438
 	MOVQ          $-1, R12
 	SHLXQ         R11, R12, R12
 	NOTQ          R12
@@ -6329,7 +7189,7 @@ tail389:
 	VADDPD        Z13, Z11, Z11
 	VADDPD        Z10, Z12, Z12
 
-done390:
+done438:
 	VADDPD        Z12, Z11, Z11
 	VEXTRACTF64X4 $0x01, Z11, Y1
 	VADDPD        Z1, Z11, Z11
@@ -6345,7 +7205,7 @@ done390:
 	ADDQ          DX, CX
 	ADDQ          SI, BX
 	DECQ          R9
-	JNZ           loop385
+	JNZ           loop433
 	VZEROUPPER
 	RET
 
@@ -6365,16 +7225,16 @@ TEXT ·expRowsAVX2F32<>(SB), NOSPLIT, $0-64
 	VMOVUPS constants<>+2880(SB), Y0
 	VMOVUPS constants<>+2944(SB), Y0
 
-loop391:
+loop439:
 	VBROADCASTSS (DI), Y0
 	VXORPD       Y2, Y2, Y2
 	VXORPD       Y3, Y3, Y3
 	XORQ         R10, R10
 	LEAQ         -16(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest394
+	JL           oneTest442
 
-many392:
+many440:
 	VMOVUPS      (BX)(R10*4), Y4
 	VSUBPS       Y0, Y4, Y4
 	VMOVUPS      32(BX)(R10*4), Y5
@@ -6441,14 +7301,14 @@ many392:
 	VADDPD       Y5, Y3, Y3
 	ADDQ         $0x10, R10
 	CMPQ         R10, R11
-	JLE          many392
+	JLE          many440
 
-oneTest394:
+oneTest442:
 	LEAQ -8(AX), R11
 	CMPQ R10, R11
-	JG   tail395
+	JG   tail443
 
-one393:
+one441:
 	VMOVUPS      (BX)(R10*4), Y4
 	VSUBPS       Y0, Y4, Y4
 	VBROADCASTSS constants<>+3008(SB), Y5
@@ -6485,12 +7345,12 @@ one393:
 	VADDPD       Y4, Y3, Y3
 	ADDQ         $0x08, R10
 	CMPQ         R10, R11
-	JLE          one393
+	JLE          one441
 
-tail395:
+tail443:
 	MOVQ         AX, R11
 	SUBQ         R10, R11
-	JZ           done396
+	JZ           done444
 	LEAQ         ones<>+32(SB), R12
 	SHLQ         $0x02, R11
 	SUBQ         R11, R12
@@ -6531,7 +7391,7 @@ tail395:
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y0, Y3, Y3
 
-done396:
+done444:
 	VADDPD       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPD       Y1, Y2, Y2
@@ -6545,7 +7405,7 @@ done396:
 	ADDQ         DX, CX
 	ADDQ         SI, BX
 	DECQ         R9
-	JNZ          loop391
+	JNZ          loop439
 	VZEROUPPER
 	RET
 
@@ -6562,7 +7422,7 @@ TEXT ·dotRowsAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ ldy+32(FP), R8
 	SHLQ $0x03, R8
 
-loop397:
+loop445:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -6570,9 +7430,9 @@ loop397:
 	XORQ   R9, R9
 	LEAQ   -32(AX), R10
 	TESTQ  R10, R10
-	JL     oneTest400
+	JL     oneTest448
 
-many398:
+many446:
 	VMOVUPS     (BX)(R9*8), Z4
 	VMOVUPS     (DI)(R9*8), Z5
 	VFMADD231PD Z5, Z4, Z0
@@ -6587,28 +7447,28 @@ many398:
 	VFMADD231PD Z5, Z4, Z3
 	ADDQ        $0x20, R9
 	CMPQ        R9, R10
-	JLE         many398
+	JLE         many446
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest400:
+oneTest448:
 	LEAQ -8(AX), R10
 	CMPQ R9, R10
-	JG   tail401
+	JG   tail449
 
-one399:
+one447:
 	VMOVUPS     (BX)(R9*8), Z1
 	VMOVUPS     (DI)(R9*8), Z2
 	VFMADD231PD Z2, Z1, Z0
 	ADDQ        $0x08, R9
 	CMPQ        R9, R10
-	JLE         one399
+	JLE         one447
 
-tail401:
+tail449:
 	MOVQ        AX, R10
 	SUBQ        R9, R10
-	JZ          done402
+	JZ          done450
 	MOVQ        $-1, R11
 	SHLXQ       R10, R11, R11
 	NOTQ        R11
@@ -6617,7 +7477,7 @@ tail401:
 	VMOVUPD.Z   (DI)(R9*8), K1, Z2
 	VFMADD231PD Z2, Z1, Z0
 
-done402:
+done450:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPD        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -6629,7 +7489,7 @@ done402:
 	ADDQ          SI, BX
 	ADDQ          R8, DI
 	DECQ          DX
-	JNZ           loop397
+	JNZ           loop445
 	VZEROUPPER
 	RET
 
@@ -6646,7 +7506,7 @@ TEXT ·dotRowsAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ ldy+32(FP), R8
 	SHLQ $0x03, R8
 
-loop403:
+loop451:
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -6654,9 +7514,9 @@ loop403:
 	XORQ   R9, R9
 	LEAQ   -16(AX), R10
 	TESTQ  R10, R10
-	JL     oneTest406
+	JL     oneTest454
 
-many404:
+many452:
 	VMOVUPS     (BX)(R9*8), Y4
 	VMOVUPS     (DI)(R9*8), Y5
 	VFMADD231PD Y5, Y4, Y0
@@ -6671,28 +7531,28 @@ many404:
 	VFMADD231PD Y5, Y4, Y3
 	ADDQ        $0x10, R9
 	CMPQ        R9, R10
-	JLE         many404
+	JLE         many452
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest406:
+oneTest454:
 	LEAQ -4(AX), R10
 	CMPQ R9, R10
-	JG   tail407
+	JG   tail455
 
-one405:
+one453:
 	VMOVUPS     (BX)(R9*8), Y1
 	VMOVUPS     (DI)(R9*8), Y2
 	VFMADD231PD Y2, Y1, Y0
 	ADDQ        $0x04, R9
 	CMPQ        R9, R10
-	JLE         one405
+	JLE         one453
 
-tail407:
+tail455:
 	MOVQ        AX, R10
 	SUBQ        R9, R10
-	JZ          done408
+	JZ          done456
 	LEAQ        ones<>+32(SB), R11
 	SHLQ        $0x03, R10
 	SUBQ        R10, R11
@@ -6701,7 +7561,7 @@ tail407:
 	VMASKMOVPD  (DI)(R9*8), Y1, Y1
 	VFMADD231PD Y1, Y2, Y0
 
-done408:
+done456:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPD       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -6711,7 +7571,7 @@ done408:
 	ADDQ         SI, BX
 	ADDQ         R8, DI
 	DECQ         DX
-	JNZ          loop403
+	JNZ          loop451
 	VZEROUPPER
 	RET
 
@@ -6728,7 +7588,7 @@ TEXT ·dotRowsAVX512F32<>(SB), NOSPLIT, $0-56
 	MOVQ ldy+32(FP), R8
 	SHLQ $0x02, R8
 
-loop409:
+loop457:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -6736,9 +7596,9 @@ loop409:
 	XORQ   R9, R9
 	LEAQ   -64(AX), R10
 	TESTQ  R10, R10
-	JL     oneTest412
+	JL     oneTest460
 
-many410:
+many458:
 	VMOVUPS     (BX)(R9*4), Z4
 	VMOVUPS     (DI)(R9*4), Z5
 	VFMADD231PS Z5, Z4, Z0
@@ -6753,28 +7613,28 @@ many410:
 	VFMADD231PS Z5, Z4, Z3
 	ADDQ        $0x40, R9
 	CMPQ        R9, R10
-	JLE         many410
+	JLE         many458
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest412:
+oneTest460:
 	LEAQ -16(AX), R10
 	CMPQ R9, R10
-	JG   tail413
+	JG   tail461
 
-one411:
+one459:
 	VMOVUPS     (BX)(R9*4), Z1
 	VMOVUPS     (DI)(R9*4), Z2
 	VFMADD231PS Z2, Z1, Z0
 	ADDQ        $0x10, R9
 	CMPQ        R9, R10
-	JLE         one411
+	JLE         one459
 
-tail413:
+tail461:
 	MOVQ        AX, R10
 	SUBQ        R9, R10
-	JZ          done414
+	JZ          done462
 	MOVQ        $-1, R11
 	SHLXQ       R10, R11, R11
 	NOTQ        R11
@@ -6783,7 +7643,7 @@ tail413:
 	VMOVUPS.Z   (DI)(R9*4), K1, Z2
 	VFMADD231PS Z2, Z1, Z0
 
-done414:
+done462:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPS        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -6797,7 +7657,7 @@ done414:
 	ADDQ          SI, BX
 	ADDQ          R8, DI
 	DECQ          DX
-	JNZ           loop409
+	JNZ           loop457
 	VZEROUPPER
 	RET
 
@@ -6814,7 +7674,7 @@ TEXT ·dotRowsAVX2F32<>(SB), NOSPLIT, $0-56
 	MOVQ ldy+32(FP), R8
 	SHLQ $0x02, R8
 
-loop415:
+loop463:
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -6822,9 +7682,9 @@ loop415:
 	XORQ   R9, R9
 	LEAQ   -32(AX), R10
 	TESTQ  R10, R10
-	JL     oneTest418
+	JL     oneTest466
 
-many416:
+many464:
 	VMOVUPS     (BX)(R9*4), Y4
 	VMOVUPS     (DI)(R9*4), Y5
 	VFMADD231PS Y5, Y4, Y0
@@ -6839,28 +7699,28 @@ many416:
 	VFMADD231PS Y5, Y4, Y3
 	ADDQ        $0x20, R9
 	CMPQ        R9, R10
-	JLE         many416
+	JLE         many464
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest418:
+oneTest466:
 	LEAQ -8(AX), R10
 	CMPQ R9, R10
-	JG   tail419
+	JG   tail467
 
-one417:
+one465:
 	VMOVUPS     (BX)(R9*4), Y1
 	VMOVUPS     (DI)(R9*4), Y2
 	VFMADD231PS Y2, Y1, Y0
 	ADDQ        $0x08, R9
 	CMPQ        R9, R10
-	JLE         one417
+	JLE         one465
 
-tail419:
+tail467:
 	MOVQ        AX, R10
 	SUBQ        R9, R10
-	JZ          done420
+	JZ          done468
 	LEAQ        ones<>+32(SB), R11
 	SHLQ        $0x02, R10
 	SUBQ        R10, R11
@@ -6869,7 +7729,7 @@ tail419:
 	VMASKMOVPS  (DI)(R9*4), Y1, Y1
 	VFMADD231PS Y1, Y2, Y0
 
-done420:
+done468:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPS       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -6881,7 +7741,7 @@ done420:
 	ADDQ         SI, BX
 	ADDQ         R8, DI
 	DECQ         DX
-	JNZ          loop415
+	JNZ          loop463
 	VZEROUPPER
 	RET
 
@@ -6895,7 +7755,7 @@ TEXT ·sumRowsAVX512F64<>(SB), NOSPLIT, $0-40
 	MOVQ ldx+16(FP), SI
 	SHLQ $0x03, SI
 
-loop421:
+loop469:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -6903,9 +7763,9 @@ loop421:
 	XORQ   DI, DI
 	LEAQ   -32(AX), R8
 	TESTQ  R8, R8
-	JL     oneTest424
+	JL     oneTest472
 
-many422:
+many470:
 	VMOVUPS (BX)(DI*8), Z4
 	VADDPD  Z4, Z0, Z0
 	VMOVUPS 64(BX)(DI*8), Z4
@@ -6916,27 +7776,27 @@ many422:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DI
 	CMPQ    DI, R8
-	JLE     many422
+	JLE     many470
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest424:
+oneTest472:
 	LEAQ -8(AX), R8
 	CMPQ DI, R8
-	JG   tail425
+	JG   tail473
 
-one423:
+one471:
 	VMOVUPS (BX)(DI*8), Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DI
 	CMPQ    DI, R8
-	JLE     one423
+	JLE     one471
 
-tail425:
+tail473:
 	MOVQ      AX, R8
 	SUBQ      DI, R8
-	JZ        done426
+	JZ        done474
 	MOVQ      $-1, R9
 	SHLXQ     R8, R9, R9
 	NOTQ      R9
@@ -6944,7 +7804,7 @@ tail425:
 	VMOVUPD.Z (BX)(DI*8), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done426:
+done474:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -6955,7 +7815,7 @@ done426:
 	ADDQ          $0x08, CX
 	ADDQ          SI, BX
 	DECQ          DX
-	JNZ           loop421
+	JNZ           loop469
 	VZEROUPPER
 	RET
 
@@ -6969,7 +7829,7 @@ TEXT ·sumRowsAVX2F64<>(SB), NOSPLIT, $0-40
 	MOVQ ldx+16(FP), SI
 	SHLQ $0x03, SI
 
-loop427:
+loop475:
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -6977,9 +7837,9 @@ loop427:
 	XORQ   DI, DI
 	LEAQ   -16(AX), R8
 	TESTQ  R8, R8
-	JL     oneTest430
+	JL     oneTest478
 
-many428:
+many476:
 	VMOVUPS (BX)(DI*8), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPS 32(BX)(DI*8), Y4
@@ -6990,27 +7850,27 @@ many428:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DI
 	CMPQ    DI, R8
-	JLE     many428
+	JLE     many476
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest430:
+oneTest478:
 	LEAQ -4(AX), R8
 	CMPQ DI, R8
-	JG   tail431
+	JG   tail479
 
-one429:
+one477:
 	VMOVUPS (BX)(DI*8), Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DI
 	CMPQ    DI, R8
-	JLE     one429
+	JLE     one477
 
-tail431:
+tail479:
 	MOVQ       AX, R8
 	SUBQ       DI, R8
-	JZ         done432
+	JZ         done480
 	LEAQ       ones<>+32(SB), R9
 	SHLQ       $0x03, R8
 	SUBQ       R8, R9
@@ -7018,7 +7878,7 @@ tail431:
 	VMASKMOVPD (BX)(DI*8), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done432:
+done480:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -7027,7 +7887,7 @@ done432:
 	ADDQ         $0x08, CX
 	ADDQ         SI, BX
 	DECQ         DX
-	JNZ          loop427
+	JNZ          loop475
 	VZEROUPPER
 	RET
 
@@ -7041,7 +7901,7 @@ TEXT ·sumRowsAVX512F32<>(SB), NOSPLIT, $0-40
 	MOVQ ldx+16(FP), SI
 	SHLQ $0x02, SI
 
-loop433:
+loop481:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -7049,9 +7909,9 @@ loop433:
 	XORQ   DI, DI
 	LEAQ   -64(AX), R8
 	TESTQ  R8, R8
-	JL     oneTest436
+	JL     oneTest484
 
-many434:
+many482:
 	VMOVUPS (BX)(DI*4), Z4
 	VADDPS  Z4, Z0, Z0
 	VMOVUPS 64(BX)(DI*4), Z4
@@ -7062,27 +7922,27 @@ many434:
 	VADDPS  Z4, Z3, Z3
 	ADDQ    $0x40, DI
 	CMPQ    DI, R8
-	JLE     many434
+	JLE     many482
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 
-oneTest436:
+oneTest484:
 	LEAQ -16(AX), R8
 	CMPQ DI, R8
-	JG   tail437
+	JG   tail485
 
-one435:
+one483:
 	VMOVUPS (BX)(DI*4), Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x10, DI
 	CMPQ    DI, R8
-	JLE     one435
+	JLE     one483
 
-tail437:
+tail485:
 	MOVQ      AX, R8
 	SUBQ      DI, R8
-	JZ        done438
+	JZ        done486
 	MOVQ      $-1, R9
 	SHLXQ     R8, R9, R9
 	NOTQ      R9
@@ -7090,7 +7950,7 @@ tail437:
 	VMOVUPS.Z (BX)(DI*4), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-done438:
+done486:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -7103,7 +7963,7 @@ done438:
 	ADDQ          $0x04, CX
 	ADDQ          SI, BX
 	DECQ          DX
-	JNZ           loop433
+	JNZ           loop481
 	VZEROUPPER
 	RET
 
@@ -7117,7 +7977,7 @@ TEXT ·sumRowsAVX2F32<>(SB), NOSPLIT, $0-40
 	MOVQ ldx+16(FP), SI
 	SHLQ $0x02, SI
 
-loop439:
+loop487:
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -7125,9 +7985,9 @@ loop439:
 	XORQ   DI, DI
 	LEAQ   -32(AX), R8
 	TESTQ  R8, R8
-	JL     oneTest442
+	JL     oneTest490
 
-many440:
+many488:
 	VMOVUPS (BX)(DI*4), Y4
 	VADDPS  Y4, Y0, Y0
 	VMOVUPS 32(BX)(DI*4), Y4
@@ -7138,27 +7998,27 @@ many440:
 	VADDPS  Y4, Y3, Y3
 	ADDQ    $0x20, DI
 	CMPQ    DI, R8
-	JLE     many440
+	JLE     many488
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y2, Y0, Y0
 
-oneTest442:
+oneTest490:
 	LEAQ -8(AX), R8
 	CMPQ DI, R8
-	JG   tail443
+	JG   tail491
 
-one441:
+one489:
 	VMOVUPS (BX)(DI*4), Y1
 	VADDPS  Y1, Y0, Y0
 	ADDQ    $0x08, DI
 	CMPQ    DI, R8
-	JLE     one441
+	JLE     one489
 
-tail443:
+tail491:
 	MOVQ       AX, R8
 	SUBQ       DI, R8
-	JZ         done444
+	JZ         done492
 	LEAQ       ones<>+32(SB), R9
 	SHLQ       $0x02, R8
 	SUBQ       R8, R9
@@ -7166,7 +8026,7 @@ tail443:
 	VMASKMOVPS (BX)(DI*4), Y1, Y1
 	VADDPS     Y1, Y0, Y0
 
-done444:
+done492:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -7177,7 +8037,7 @@ done444:
 	ADDQ         $0x04, CX
 	ADDQ         SI, BX
 	DECQ         DX
-	JNZ          loop439
+	JNZ          loop487
 	VZEROUPPER
 	RET
 
@@ -7191,7 +8051,7 @@ TEXT ·sumSquaresRowsAVX512F64<>(SB), NOSPLIT, $0-40
 	MOVQ ldx+16(FP), SI
 	SHLQ $0x03, SI
 
-loop445:
+loop493:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -7199,9 +8059,9 @@ loop445:
 	XORQ   DI, DI
 	LEAQ   -32(AX), R8
 	TESTQ  R8, R8
-	JL     oneTest448
+	JL     oneTest496
 
-many446:
+many494:
 	VMOVUPS     (BX)(DI*8), Z4
 	VFMADD231PD Z4, Z4, Z0
 	VMOVUPS     64(BX)(DI*8), Z4
@@ -7212,27 +8072,27 @@ many446:
 	VFMADD231PD Z4, Z4, Z3
 	ADDQ        $0x20, DI
 	CMPQ        DI, R8
-	JLE         many446
+	JLE         many494
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest448:
+oneTest496:
 	LEAQ -8(AX), R8
 	CMPQ DI, R8
-	JG   tail449
+	JG   tail497
 
-one447:
+one495:
 	VMOVUPS     (BX)(DI*8), Z1
 	VFMADD231PD Z1, Z1, Z0
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one447
+	JLE         one495
 
-tail449:
+tail497:
 	MOVQ        AX, R8
 	SUBQ        DI, R8
-	JZ          done450
+	JZ          done498
 	MOVQ        $-1, R9
 	SHLXQ       R8, R9, R9
 	NOTQ        R9
@@ -7240,7 +8100,7 @@ tail449:
 	VMOVUPD.Z   (BX)(DI*8), K1, Z1
 	VFMADD231PD Z1, Z1, Z0
 
-done450:
+done498:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -7251,7 +8111,7 @@ done450:
 	ADDQ          $0x08, CX
 	ADDQ          SI, BX
 	DECQ          DX
-	JNZ           loop445
+	JNZ           loop493
 	VZEROUPPER
 	RET
 
@@ -7265,7 +8125,7 @@ TEXT ·sumSquaresRowsAVX2F64<>(SB), NOSPLIT, $0-40
 	MOVQ ldx+16(FP), SI
 	SHLQ $0x03, SI
 
-loop451:
+loop499:
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -7273,9 +8133,9 @@ loop451:
 	XORQ   DI, DI
 	LEAQ   -16(AX), R8
 	TESTQ  R8, R8
-	JL     oneTest454
+	JL     oneTest502
 
-many452:
+many500:
 	VMOVUPS     (BX)(DI*8), Y4
 	VFMADD231PD Y4, Y4, Y0
 	VMOVUPS     32(BX)(DI*8), Y4
@@ -7286,27 +8146,27 @@ many452:
 	VFMADD231PD Y4, Y4, Y3
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many452
+	JLE         many500
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest454:
+oneTest502:
 	LEAQ -4(AX), R8
 	CMPQ DI, R8
-	JG   tail455
+	JG   tail503
 
-one453:
+one501:
 	VMOVUPS     (BX)(DI*8), Y1
 	VFMADD231PD Y1, Y1, Y0
 	ADDQ        $0x04, DI
 	CMPQ        DI, R8
-	JLE         one453
+	JLE         one501
 
-tail455:
+tail503:
 	MOVQ        AX, R8
 	SUBQ        DI, R8
-	JZ          done456
+	JZ          done504
 	LEAQ        ones<>+32(SB), R9
 	SHLQ        $0x03, R8
 	SUBQ        R8, R9
@@ -7314,7 +8174,7 @@ tail455:
 	VMASKMOVPD  (BX)(DI*8), Y1, Y1
 	VFMADD231PD Y1, Y1, Y0
 
-done456:
+done504:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -7323,7 +8183,7 @@ done456:
 	ADDQ         $0x08, CX
 	ADDQ         SI, BX
 	DECQ         DX
-	JNZ          loop451
+	JNZ          loop499
 	VZEROUPPER
 	RET
 
@@ -7337,7 +8197,7 @@ TEXT ·sumSquaresRowsAVX512F32<>(SB), NOSPLIT, $0-40
 	MOVQ ldx+16(FP), SI
 	SHLQ $0x02, SI
 
-loop457:
+loop505:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -7345,9 +8205,9 @@ loop457:
 	XORQ   DI, DI
 	LEAQ   -64(AX), R8
 	TESTQ  R8, R8
-	JL     oneTest460
+	JL     oneTest508
 
-many458:
+many506:
 	VMOVUPS     (BX)(DI*4), Z4
 	VFMADD231PS Z4, Z4, Z0
 	VMOVUPS     64(BX)(DI*4), Z4
@@ -7358,27 +8218,27 @@ many458:
 	VFMADD231PS Z4, Z4, Z3
 	ADDQ        $0x40, DI
 	CMPQ        DI, R8
-	JLE         many458
+	JLE         many506
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest460:
+oneTest508:
 	LEAQ -16(AX), R8
 	CMPQ DI, R8
-	JG   tail461
+	JG   tail509
 
-one459:
+one507:
 	VMOVUPS     (BX)(DI*4), Z1
 	VFMADD231PS Z1, Z1, Z0
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         one459
+	JLE         one507
 
-tail461:
+tail509:
 	MOVQ        AX, R8
 	SUBQ        DI, R8
-	JZ          done462
+	JZ          done510
 	MOVQ        $-1, R9
 	SHLXQ       R8, R9, R9
 	NOTQ        R9
@@ -7386,7 +8246,7 @@ tail461:
 	VMOVUPS.Z   (BX)(DI*4), K1, Z1
 	VFMADD231PS Z1, Z1, Z0
 
-done462:
+done510:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -7399,7 +8259,7 @@ done462:
 	ADDQ          $0x04, CX
 	ADDQ          SI, BX
 	DECQ          DX
-	JNZ           loop457
+	JNZ           loop505
 	VZEROUPPER
 	RET
 
@@ -7413,7 +8273,7 @@ TEXT ·sumSquaresRowsAVX2F32<>(SB), NOSPLIT, $0-40
 	MOVQ ldx+16(FP), SI
 	SHLQ $0x02, SI
 
-loop463:
+loop511:
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
@@ -7421,9 +8281,9 @@ loop463:
 	XORQ   DI, DI
 	LEAQ   -32(AX), R8
 	TESTQ  R8, R8
-	JL     oneTest466
+	JL     oneTest514
 
-many464:
+many512:
 	VMOVUPS     (BX)(DI*4), Y4
 	VFMADD231PS Y4, Y4, Y0
 	VMOVUPS     32(BX)(DI*4), Y4
@@ -7434,27 +8294,27 @@ many464:
 	VFMADD231PS Y4, Y4, Y3
 	ADDQ        $0x20, DI
 	CMPQ        DI, R8
-	JLE         many464
+	JLE         many512
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest466:
+oneTest514:
 	LEAQ -8(AX), R8
 	CMPQ DI, R8
-	JG   tail467
+	JG   tail515
 
-one465:
+one513:
 	VMOVUPS     (BX)(DI*4), Y1
 	VFMADD231PS Y1, Y1, Y0
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one465
+	JLE         one513
 
-tail467:
+tail515:
 	MOVQ        AX, R8
 	SUBQ        DI, R8
-	JZ          done468
+	JZ          done516
 	LEAQ        ones<>+32(SB), R9
 	SHLQ        $0x02, R8
 	SUBQ        R8, R9
@@ -7462,7 +8322,7 @@ tail467:
 	VMASKMOVPS  (BX)(DI*4), Y1, Y1
 	VFMADD231PS Y1, Y1, Y0
 
-done468:
+done516:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -7473,7 +8333,7 @@ done468:
 	ADDQ         $0x04, CX
 	ADDQ         SI, BX
 	DECQ         DX
-	JNZ          loop463
+	JNZ          loop511
 	VZEROUPPER
 	RET
 
@@ -7490,9 +8350,9 @@ TEXT ·dotAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest471
+	JL     oneTest519
 
-many469:
+many517:
 	VMOVUPS     (AX)(BX*8), Z4
 	VMOVUPS     (CX)(BX*8), Z5
 	VFMADD231PD Z5, Z4, Z0
@@ -7507,27 +8367,27 @@ many469:
 	VFMADD231PD Z5, Z4, Z3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many469
+	JLE         many517
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest471:
+oneTest519:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail472
+	JG   tail520
 
-one470:
+one518:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     (CX)(BX*8), Z2
 	VFMADD231PD Z2, Z1, Z0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one470
+	JLE         one518
 
-tail472:
+tail520:
 	SUBQ        BX, DX
-	JZ          done473
+	JZ          done521
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -7536,7 +8396,7 @@ tail472:
 	VMOVUPD.Z   (CX)(BX*8), K1, Z2
 	VFMADD231PD Z2, Z1, Z0
 
-done473:
+done521:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPD        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -7560,9 +8420,9 @@ TEXT ·dotAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -16(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest476
+	JL     oneTest524
 
-many474:
+many522:
 	VMOVUPS     (AX)(BX*8), Y4
 	VMOVUPS     (CX)(BX*8), Y5
 	VFMADD231PD Y5, Y4, Y0
@@ -7577,27 +8437,27 @@ many474:
 	VFMADD231PD Y5, Y4, Y3
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many474
+	JLE         many522
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest476:
+oneTest524:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail477
+	JG   tail525
 
-one475:
+one523:
 	VMOVUPS     (AX)(BX*8), Y1
 	VMOVUPS     (CX)(BX*8), Y2
 	VFMADD231PD Y2, Y1, Y0
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one475
+	JLE         one523
 
-tail477:
+tail525:
 	SUBQ        BX, DX
-	JZ          done478
+	JZ          done526
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -7606,7 +8466,7 @@ tail477:
 	VMASKMOVPD  (CX)(BX*8), Y1, Y1
 	VFMADD231PD Y1, Y2, Y0
 
-done478:
+done526:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPD       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -7628,9 +8488,9 @@ TEXT ·dotAVX512F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -64(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest481
+	JL     oneTest529
 
-many479:
+many527:
 	VMOVUPS     (AX)(BX*4), Z4
 	VMOVUPS     (CX)(BX*4), Z5
 	VFMADD231PS Z5, Z4, Z0
@@ -7645,27 +8505,27 @@ many479:
 	VFMADD231PS Z5, Z4, Z3
 	ADDQ        $0x40, BX
 	CMPQ        BX, SI
-	JLE         many479
+	JLE         many527
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest481:
+oneTest529:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail482
+	JG   tail530
 
-one480:
+one528:
 	VMOVUPS     (AX)(BX*4), Z1
 	VMOVUPS     (CX)(BX*4), Z2
 	VFMADD231PS Z2, Z1, Z0
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one480
+	JLE         one528
 
-tail482:
+tail530:
 	SUBQ        BX, DX
-	JZ          done483
+	JZ          done531
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -7674,7 +8534,7 @@ tail482:
 	VMOVUPS.Z   (CX)(BX*4), K1, Z2
 	VFMADD231PS Z2, Z1, Z0
 
-done483:
+done531:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPS        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -7700,9 +8560,9 @@ TEXT ·dotAVX2F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest486
+	JL     oneTest534
 
-many484:
+many532:
 	VMOVUPS     (AX)(BX*4), Y4
 	VMOVUPS     (CX)(BX*4), Y5
 	VFMADD231PS Y5, Y4, Y0
@@ -7717,27 +8577,27 @@ many484:
 	VFMADD231PS Y5, Y4, Y3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many484
+	JLE         many532
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest486:
+oneTest534:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail487
+	JG   tail535
 
-one485:
+one533:
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     (CX)(BX*4), Y2
 	VFMADD231PS Y2, Y1, Y0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one485
+	JLE         one533
 
-tail487:
+tail535:
 	SUBQ        BX, DX
-	JZ          done488
+	JZ          done536
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -7746,7 +8606,7 @@ tail487:
 	VMASKMOVPS  (CX)(BX*4), Y1, Y1
 	VFMADD231PS Y1, Y2, Y0
 
-done488:
+done536:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPS       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -7780,7 +8640,7 @@ TEXT ·dotFarAVX512F64<>(SB), NOSPLIT, $0-32
 	VPXORQ Z14, Z14, Z14
 	VPXORQ Z15, Z15, Z15
 
-turn489:
+turn537:
 	VMOVUPS       (AX), X16
 	VFMADD231PD   (CX), X16, X0
 	VMOVUPS       16(AX), X16
@@ -7816,7 +8676,7 @@ turn489:
 	ADDQ          $0x00000100, AX
 	ADDQ          $0x00000100, CX
 	SUBQ          $0x20, DX
-	JNZ           turn489
+	JNZ           turn537
 	VINSERTF64X2  $0x01, X1, Z0, Z0
 	VINSERTF64X2  $0x02, X2, Z0, Z0
 	VINSERTF64X2  $0x03, X3, Z0, Z0
@@ -7855,9 +8715,9 @@ TEXT ·dotFarAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -16(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest492
+	JL     oneTest540
 
-many490:
+many538:
 	VMOVUPS     (AX)(BX*8), Y4
 	VMOVUPS     (CX)(BX*8), Y5
 	VFMADD231PD Y5, Y4, Y0
@@ -7872,27 +8732,27 @@ many490:
 	VFMADD231PD Y5, Y4, Y3
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many490
+	JLE         many538
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest492:
+oneTest540:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail493
+	JG   tail541
 
-one491:
+one539:
 	VMOVUPS     (AX)(BX*8), Y1
 	VMOVUPS     (CX)(BX*8), Y2
 	VFMADD231PD Y2, Y1, Y0
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one491
+	JLE         one539
 
-tail493:
+tail541:
 	SUBQ        BX, DX
-	JZ          done494
+	JZ          done542
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -7901,7 +8761,7 @@ tail493:
 	VMASKMOVPD  (CX)(BX*8), Y1, Y1
 	VFMADD231PD Y1, Y2, Y0
 
-done494:
+done542:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPD       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -7933,7 +8793,7 @@ TEXT ·dotFarAVX512F32<>(SB), NOSPLIT, $0-28
 	VPXORQ Z14, Z14, Z14
 	VPXORQ Z15, Z15, Z15
 
-turn495:
+turn543:
 	VMOVUPS       (AX), X16
 	VFMADD231PS   (CX), X16, X0
 	VMOVUPS       16(AX), X16
@@ -7969,7 +8829,7 @@ turn495:
 	ADDQ          $0x00000100, AX
 	ADDQ          $0x00000100, CX
 	SUBQ          $0x40, DX
-	JNZ           turn495
+	JNZ           turn543
 	VINSERTF64X2  $0x01, X1, Z0, Z0
 	VINSERTF64X2  $0x02, X2, Z0, Z0
 	VINSERTF64X2  $0x03, X3, Z0, Z0
@@ -8010,9 +8870,9 @@ TEXT ·dotFarAVX2F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest498
+	JL     oneTest546
 
-many496:
+many544:
 	VMOVUPS     (AX)(BX*4), Y4
 	VMOVUPS     (CX)(BX*4), Y5
 	VFMADD231PS Y5, Y4, Y0
@@ -8027,27 +8887,27 @@ many496:
 	VFMADD231PS Y5, Y4, Y3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many496
+	JLE         many544
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest498:
+oneTest546:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail499
+	JG   tail547
 
-one497:
+one545:
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     (CX)(BX*4), Y2
 	VFMADD231PS Y2, Y1, Y0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one497
+	JLE         one545
 
-tail499:
+tail547:
 	SUBQ        BX, DX
-	JZ          done500
+	JZ          done548
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -8056,7 +8916,7 @@ tail499:
 	VMASKMOVPS  (CX)(BX*4), Y1, Y1
 	VFMADD231PS Y1, Y2, Y0
 
-done500:
+done548:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPS       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -8079,9 +8939,9 @@ TEXT ·sumAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest503
+	JL     oneTest551
 
-many501:
+many549:
 	VMOVUPS (AX)(DX*8), Z4
 	VADDPD  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*8), Z4
@@ -8092,26 +8952,26 @@ many501:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many501
+	JLE     many549
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest503:
+oneTest551:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail504
+	JG   tail552
 
-one502:
+one550:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one502
+	JLE     one550
 
-tail504:
+tail552:
 	SUBQ      DX, CX
-	JZ        done505
+	JZ        done553
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -8119,7 +8979,7 @@ tail504:
 	VMOVUPD.Z (AX)(DX*8), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done505:
+done553:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -8142,9 +9002,9 @@ TEXT ·sumAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest508
+	JL     oneTest556
 
-many506:
+many554:
 	VMOVUPS (AX)(DX*8), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*8), Y4
@@ -8155,26 +9015,26 @@ many506:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many506
+	JLE     many554
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest508:
+oneTest556:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail509
+	JG   tail557
 
-one507:
+one555:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one507
+	JLE     one555
 
-tail509:
+tail557:
 	SUBQ       DX, CX
-	JZ         done510
+	JZ         done558
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -8182,7 +9042,7 @@ tail509:
 	VMASKMOVPD (AX)(DX*8), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done510:
+done558:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -8203,9 +9063,9 @@ TEXT ·sumAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest513
+	JL     oneTest561
 
-many511:
+many559:
 	VMOVUPS (AX)(DX*4), Z4
 	VADDPS  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*4), Z4
@@ -8216,26 +9076,26 @@ many511:
 	VADDPS  Z4, Z3, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many511
+	JLE     many559
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 
-oneTest513:
+oneTest561:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail514
+	JG   tail562
 
-one512:
+one560:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one512
+	JLE     one560
 
-tail514:
+tail562:
 	SUBQ      DX, CX
-	JZ        done515
+	JZ        done563
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -8243,7 +9103,7 @@ tail514:
 	VMOVUPS.Z (AX)(DX*4), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-done515:
+done563:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -8268,9 +9128,9 @@ TEXT ·sumAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest518
+	JL     oneTest566
 
-many516:
+many564:
 	VMOVUPS (AX)(DX*4), Y4
 	VADDPS  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*4), Y4
@@ -8281,26 +9141,26 @@ many516:
 	VADDPS  Y4, Y3, Y3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many516
+	JLE     many564
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y2, Y0, Y0
 
-oneTest518:
+oneTest566:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail519
+	JG   tail567
 
-one517:
+one565:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y1, Y0, Y0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one517
+	JLE     one565
 
-tail519:
+tail567:
 	SUBQ       DX, CX
-	JZ         done520
+	JZ         done568
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -8308,7 +9168,7 @@ tail519:
 	VMASKMOVPS (AX)(DX*4), Y1, Y1
 	VADDPS     Y1, Y0, Y0
 
-done520:
+done568:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -8331,9 +9191,9 @@ TEXT ·sumSquaresAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest523
+	JL     oneTest571
 
-many521:
+many569:
 	VMOVUPS     (AX)(DX*8), Z4
 	VFMADD231PD Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*8), Z4
@@ -8344,26 +9204,26 @@ many521:
 	VFMADD231PD Z4, Z4, Z3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many521
+	JLE         many569
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest523:
+oneTest571:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail524
+	JG   tail572
 
-one522:
+one570:
 	VMOVUPS     (AX)(DX*8), Z1
 	VFMADD231PD Z1, Z1, Z0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one522
+	JLE         one570
 
-tail524:
+tail572:
 	SUBQ        DX, CX
-	JZ          done525
+	JZ          done573
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -8371,7 +9231,7 @@ tail524:
 	VMOVUPD.Z   (AX)(DX*8), K1, Z1
 	VFMADD231PD Z1, Z1, Z0
 
-done525:
+done573:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -8394,9 +9254,9 @@ TEXT ·sumSquaresAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest528
+	JL     oneTest576
 
-many526:
+many574:
 	VMOVUPS     (AX)(DX*8), Y4
 	VFMADD231PD Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*8), Y4
@@ -8407,26 +9267,26 @@ many526:
 	VFMADD231PD Y4, Y4, Y3
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         many526
+	JLE         many574
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest528:
+oneTest576:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail529
+	JG   tail577
 
-one527:
+one575:
 	VMOVUPS     (AX)(DX*8), Y1
 	VFMADD231PD Y1, Y1, Y0
 	ADDQ        $0x04, DX
 	CMPQ        DX, BX
-	JLE         one527
+	JLE         one575
 
-tail529:
+tail577:
 	SUBQ        DX, CX
-	JZ          done530
+	JZ          done578
 	LEAQ        ones<>+32(SB), BX
 	SHLQ        $0x03, CX
 	SUBQ        CX, BX
@@ -8434,7 +9294,7 @@ tail529:
 	VMASKMOVPD  (AX)(DX*8), Y1, Y1
 	VFMADD231PD Y1, Y1, Y0
 
-done530:
+done578:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -8455,9 +9315,9 @@ TEXT ·sumSquaresAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest533
+	JL     oneTest581
 
-many531:
+many579:
 	VMOVUPS     (AX)(DX*4), Z4
 	VFMADD231PS Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*4), Z4
@@ -8468,26 +9328,26 @@ many531:
 	VFMADD231PS Z4, Z4, Z3
 	ADDQ        $0x40, DX
 	CMPQ        DX, BX
-	JLE         many531
+	JLE         many579
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest533:
+oneTest581:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail534
+	JG   tail582
 
-one532:
+one580:
 	VMOVUPS     (AX)(DX*4), Z1
 	VFMADD231PS Z1, Z1, Z0
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         one532
+	JLE         one580
 
-tail534:
+tail582:
 	SUBQ        DX, CX
-	JZ          done535
+	JZ          done583
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -8495,7 +9355,7 @@ tail534:
 	VMOVUPS.Z   (AX)(DX*4), K1, Z1
 	VFMADD231PS Z1, Z1, Z0
 
-done535:
+done583:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -8520,9 +9380,9 @@ TEXT ·sumSquaresAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest538
+	JL     oneTest586
 
-many536:
+many584:
 	VMOVUPS     (AX)(DX*4), Y4
 	VFMADD231PS Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*4), Y4
@@ -8533,26 +9393,26 @@ many536:
 	VFMADD231PS Y4, Y4, Y3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many536
+	JLE         many584
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest538:
+oneTest586:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail539
+	JG   tail587
 
-one537:
+one585:
 	VMOVUPS     (AX)(DX*4), Y1
 	VFMADD231PS Y1, Y1, Y0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one537
+	JLE         one585
 
-tail539:
+tail587:
 	SUBQ        DX, CX
-	JZ          done540
+	JZ          done588
 	LEAQ        ones<>+32(SB), BX
 	SHLQ        $0x02, CX
 	SUBQ        CX, BX
@@ -8560,7 +9420,7 @@ tail539:
 	VMASKMOVPS  (AX)(DX*4), Y1, Y1
 	VFMADD231PS Y1, Y1, Y0
 
-done540:
+done588:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -8585,9 +9445,9 @@ TEXT ·maxAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -32(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest543
+	JL      oneTest591
 
-many541:
+many589:
 	VMOVUPS  (CX)(DX*8), Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VMOVUPS  64(CX)(DX*8), Z5
@@ -8600,24 +9460,24 @@ many541:
 	VCMPPD   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x20, DX
 	CMPQ     DX, BX
-	JLE      many541
+	JLE      many589
 
-oneTest543:
+oneTest591:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail544
+	JG   tail592
 
-one542:
+one590:
 	VMOVUPS  (CX)(DX*8), Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VCMPPD   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x08, DX
 	CMPQ     DX, BX
-	JLE      one542
+	JLE      one590
 
-tail544:
+tail592:
 	SUBQ         DX, AX
-	JZ           done545
+	JZ           done593
 	MOVQ         $-1, BX
 	SHLXQ        AX, BX, BX
 	NOTQ         BX
@@ -8628,7 +9488,7 @@ tail544:
 	VRANGEPD     $0x05, Z4, Z0, Z0
 	VCMPPD       $0x07, Z4, Z4, K1, K1
 
-done545:
+done593:
 	VRANGEPD      $0x05, Z1, Z0, Z0
 	VRANGEPD      $0x05, Z2, Z0, Z0
 	VRANGEPD      $0x05, Z3, Z0, Z0
@@ -8640,10 +9500,10 @@ done545:
 	VRANGEPD      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTB      K1, K1
-	JCS           numbers546
+	JCS           numbers594
 	VMOVUPS       constants<>+192(SB), Z0
 
-numbers546:
+numbers594:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -8664,9 +9524,9 @@ TEXT ·maxAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -16(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest549
+	JL      oneTest597
 
-many547:
+many595:
 	VMOVUPS (CX)(DX*8), Y8
 
 	// On NEON: FMAX (53)
@@ -8707,14 +9567,14 @@ many547:
 	// As on NEON:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many547
+	JLE  many595
 
-oneTest549:
+oneTest597:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail550
+	JG   tail598
 
-one548:
+one596:
 	VMOVUPS (CX)(DX*8), Y8
 
 	// On NEON: FMAX (59)
@@ -8729,11 +9589,11 @@ one548:
 	// As on NEON:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one548
+	JLE  one596
 
-tail550:
+tail598:
 	SUBQ       DX, AX
-	JZ         done551
+	JZ         done599
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -8752,7 +9612,7 @@ tail550:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done551:
+done599:
 	// On NEON: FMAX (63)
 	VMAXPD Y1, Y0, Y0
 
@@ -8790,11 +9650,11 @@ done551:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers552
+	JZ           numbers600
 	VMOVUPS      constants<>+192(SB), Y0
 
 	// As on NEON:
-numbers552:
+numbers600:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -8813,9 +9673,9 @@ TEXT ·maxAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -64(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest555
+	JL      oneTest603
 
-many553:
+many601:
 	VMOVUPS  (CX)(DX*4), Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VMOVUPS  64(CX)(DX*4), Z5
@@ -8828,24 +9688,24 @@ many553:
 	VCMPPS   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x40, DX
 	CMPQ     DX, BX
-	JLE      many553
+	JLE      many601
 
-oneTest555:
+oneTest603:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail556
+	JG   tail604
 
-one554:
+one602:
 	VMOVUPS  (CX)(DX*4), Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VCMPPS   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x10, DX
 	CMPQ     DX, BX
-	JLE      one554
+	JLE      one602
 
-tail556:
+tail604:
 	SUBQ         DX, AX
-	JZ           done557
+	JZ           done605
 	MOVQ         $-1, BX
 	SHLXQ        AX, BX, BX
 	NOTQ         BX
@@ -8856,7 +9716,7 @@ tail556:
 	VRANGEPS     $0x05, Z4, Z0, Z0
 	VCMPPS       $0x07, Z4, Z4, K1, K1
 
-done557:
+done605:
 	VRANGEPS      $0x05, Z1, Z0, Z0
 	VRANGEPS      $0x05, Z2, Z0, Z0
 	VRANGEPS      $0x05, Z3, Z0, Z0
@@ -8870,10 +9730,10 @@ done557:
 	VRANGEPS      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTW      K1, K1
-	JCS           numbers558
+	JCS           numbers606
 	VMOVUPS       constants<>+384(SB), Z0
 
-numbers558:
+numbers606:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -8894,9 +9754,9 @@ TEXT ·maxAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -32(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest561
+	JL      oneTest609
 
-many559:
+many607:
 	VMOVUPS (CX)(DX*4), Y8
 
 	// On NEON: FMAX (69)
@@ -8937,14 +9797,14 @@ many559:
 	// As on NEON:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many559
+	JLE  many607
 
-oneTest561:
+oneTest609:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail562
+	JG   tail610
 
-one560:
+one608:
 	VMOVUPS (CX)(DX*4), Y8
 
 	// On NEON: FMAX (75)
@@ -8959,11 +9819,11 @@ one560:
 	// As on NEON:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one560
+	JLE  one608
 
-tail562:
+tail610:
 	SUBQ       DX, AX
-	JZ         done563
+	JZ         done611
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, AX
 	SUBQ       AX, BX
@@ -8982,7 +9842,7 @@ tail562:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done563:
+done611:
 	// On NEON: FMAX (79)
 	VMAXPS Y1, Y0, Y0
 
@@ -9028,11 +9888,11 @@ done563:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers564
+	JZ           numbers612
 	VMOVUPS      constants<>+384(SB), Y0
 
 	// As on NEON:
-numbers564:
+numbers612:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -9049,9 +9909,9 @@ TEXT ·sumAbsAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest567
+	JL     oneTest615
 
-many565:
+many613:
 	VMOVUPS (AX)(DX*8), Z4
 	VANDPD  constants<>+3200(SB), Z4, Z4
 	VADDPD  Z4, Z0, Z0
@@ -9066,27 +9926,27 @@ many565:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many565
+	JLE     many613
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest567:
+oneTest615:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail568
+	JG   tail616
 
-one566:
+one614:
 	VMOVUPS (AX)(DX*8), Z1
 	VANDPD  constants<>+3200(SB), Z1, Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one566
+	JLE     one614
 
-tail568:
+tail616:
 	SUBQ      DX, CX
-	JZ        done569
+	JZ        done617
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -9095,7 +9955,7 @@ tail568:
 	VANDPD    constants<>+3200(SB), Z1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done569:
+done617:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -9118,9 +9978,9 @@ TEXT ·sumAbsAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest572
+	JL     oneTest620
 
-many570:
+many618:
 	VMOVUPS (AX)(DX*8), Y4
 	VANDPD  constants<>+3200(SB), Y4, Y4
 	VADDPD  Y4, Y0, Y0
@@ -9135,27 +9995,27 @@ many570:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many570
+	JLE     many618
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest572:
+oneTest620:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail573
+	JG   tail621
 
-one571:
+one619:
 	VMOVUPS (AX)(DX*8), Y1
 	VANDPD  constants<>+3200(SB), Y1, Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one571
+	JLE     one619
 
-tail573:
+tail621:
 	SUBQ       DX, CX
-	JZ         done574
+	JZ         done622
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -9164,7 +10024,7 @@ tail573:
 	VANDPD     constants<>+3200(SB), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done574:
+done622:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -9185,9 +10045,9 @@ TEXT ·sumAbsAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest577
+	JL     oneTest625
 
-many575:
+many623:
 	VMOVUPS (AX)(DX*4), Z4
 	VANDPS  constants<>+3264(SB), Z4, Z4
 	VADDPS  Z4, Z0, Z0
@@ -9202,27 +10062,27 @@ many575:
 	VADDPS  Z4, Z3, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many575
+	JLE     many623
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 
-oneTest577:
+oneTest625:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail578
+	JG   tail626
 
-one576:
+one624:
 	VMOVUPS (AX)(DX*4), Z1
 	VANDPS  constants<>+3264(SB), Z1, Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one576
+	JLE     one624
 
-tail578:
+tail626:
 	SUBQ      DX, CX
-	JZ        done579
+	JZ        done627
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -9231,7 +10091,7 @@ tail578:
 	VANDPS    constants<>+3264(SB), Z1, Z1
 	VADDPS    Z1, Z0, Z0
 
-done579:
+done627:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -9256,9 +10116,9 @@ TEXT ·sumAbsAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest582
+	JL     oneTest630
 
-many580:
+many628:
 	VMOVUPS (AX)(DX*4), Y4
 	VANDPS  constants<>+3264(SB), Y4, Y4
 	VADDPS  Y4, Y0, Y0
@@ -9273,27 +10133,27 @@ many580:
 	VADDPS  Y4, Y3, Y3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many580
+	JLE     many628
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y2, Y0, Y0
 
-oneTest582:
+oneTest630:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail583
+	JG   tail631
 
-one581:
+one629:
 	VMOVUPS (AX)(DX*4), Y1
 	VANDPS  constants<>+3264(SB), Y1, Y1
 	VADDPS  Y1, Y0, Y0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one581
+	JLE     one629
 
-tail583:
+tail631:
 	SUBQ       DX, CX
-	JZ         done584
+	JZ         done632
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -9302,7 +10162,7 @@ tail583:
 	VANDPS     constants<>+3264(SB), Y1, Y1
 	VADDPS     Y1, Y0, Y0
 
-done584:
+done632:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -9326,9 +10186,9 @@ TEXT ·dotSignAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest587
+	JL     oneTest635
 
-many585:
+many633:
 	VMOVUPS      (AX)(BX*8), Z4
 	VANDPD.BCST  constants<>+3200(SB), Z4, Z5
 	VBROADCASTSD constants<>+3328(SB), Z6
@@ -9367,17 +10227,17 @@ many585:
 	VFMADD231PD  Z5, Z4, Z3
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many585
+	JLE          many633
 	VADDPD       Z1, Z0, Z0
 	VADDPD       Z3, Z2, Z2
 	VADDPD       Z2, Z0, Z0
 
-oneTest587:
+oneTest635:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail588
+	JG   tail636
 
-one586:
+one634:
 	VMOVUPS      (AX)(BX*8), Z1
 	VANDPD.BCST  constants<>+3200(SB), Z1, Z2
 	VBROADCASTSD constants<>+3328(SB), Z3
@@ -9389,11 +10249,11 @@ one586:
 	VFMADD231PD  Z2, Z1, Z0
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one586
+	JLE          one634
 
-tail588:
+tail636:
 	SUBQ         BX, DX
-	JZ           done589
+	JZ           done637
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -9408,7 +10268,7 @@ tail588:
 	VMOVUPD.Z    (CX)(BX*8), K1, Z2
 	VFMADD231PD  Z2, Z1, Z0
 
-done589:
+done637:
 	VEXTRACTF64X4 $0x01, Z0, Y7
 	VADDPD        Z7, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X7
@@ -9432,9 +10292,9 @@ TEXT ·dotSignAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -16(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest592
+	JL     oneTest640
 
-many590:
+many638:
 	VMOVUPS      (AX)(BX*8), Y4
 	VANDPD       constants<>+3200(SB), Y4, Y5
 	VBROADCASTSD constants<>+3328(SB), Y6
@@ -9473,17 +10333,17 @@ many590:
 	VFMADD231PD  Y5, Y4, Y3
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many590
+	JLE          many638
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y2, Y0, Y0
 
-oneTest592:
+oneTest640:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail593
+	JG   tail641
 
-one591:
+one639:
 	VMOVUPS      (AX)(BX*8), Y1
 	VANDPD       constants<>+3200(SB), Y1, Y2
 	VBROADCASTSD constants<>+3328(SB), Y3
@@ -9495,11 +10355,11 @@ one591:
 	VFMADD231PD  Y2, Y1, Y0
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one591
+	JLE          one639
 
-tail593:
+tail641:
 	SUBQ         BX, DX
-	JZ           done594
+	JZ           done642
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -9514,7 +10374,7 @@ tail593:
 	VMASKMOVPD   (CX)(BX*8), Y1, Y1
 	VFMADD231PD  Y1, Y2, Y0
 
-done594:
+done642:
 	VEXTRACTF128 $0x01, Y0, X7
 	VADDPD       Y7, Y0, Y0
 	VPERMILPD    $0x01, X0, X7
@@ -9536,9 +10396,9 @@ TEXT ·dotSignAVX512F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -64(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest597
+	JL     oneTest645
 
-many595:
+many643:
 	VMOVUPS      (AX)(BX*4), Z4
 	VANDPS.BCST  constants<>+3264(SB), Z4, Z5
 	VBROADCASTSS constants<>+3456(SB), Z6
@@ -9577,17 +10437,17 @@ many595:
 	VFMADD231PS  Z5, Z4, Z3
 	ADDQ         $0x40, BX
 	CMPQ         BX, SI
-	JLE          many595
+	JLE          many643
 	VADDPS       Z1, Z0, Z0
 	VADDPS       Z3, Z2, Z2
 	VADDPS       Z2, Z0, Z0
 
-oneTest597:
+oneTest645:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail598
+	JG   tail646
 
-one596:
+one644:
 	VMOVUPS      (AX)(BX*4), Z1
 	VANDPS.BCST  constants<>+3264(SB), Z1, Z2
 	VBROADCASTSS constants<>+3456(SB), Z3
@@ -9599,11 +10459,11 @@ one596:
 	VFMADD231PS  Z2, Z1, Z0
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one596
+	JLE          one644
 
-tail598:
+tail646:
 	SUBQ         BX, DX
-	JZ           done599
+	JZ           done647
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -9618,7 +10478,7 @@ tail598:
 	VMOVUPS.Z    (CX)(BX*4), K1, Z2
 	VFMADD231PS  Z2, Z1, Z0
 
-done599:
+done647:
 	VEXTRACTF64X4 $0x01, Z0, Y7
 	VADDPS        Z7, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X7
@@ -9644,9 +10504,9 @@ TEXT ·dotSignAVX2F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest602
+	JL     oneTest650
 
-many600:
+many648:
 	VMOVUPS      (AX)(BX*4), Y4
 	VANDPS       constants<>+3264(SB), Y4, Y5
 	VBROADCASTSS constants<>+3456(SB), Y6
@@ -9685,17 +10545,17 @@ many600:
 	VFMADD231PS  Y5, Y4, Y3
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many600
+	JLE          many648
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y3, Y2, Y2
 	VADDPS       Y2, Y0, Y0
 
-oneTest602:
+oneTest650:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail603
+	JG   tail651
 
-one601:
+one649:
 	VMOVUPS      (AX)(BX*4), Y1
 	VANDPS       constants<>+3264(SB), Y1, Y2
 	VBROADCASTSS constants<>+3456(SB), Y3
@@ -9707,11 +10567,11 @@ one601:
 	VFMADD231PS  Y2, Y1, Y0
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one601
+	JLE          one649
 
-tail603:
+tail651:
 	SUBQ         BX, DX
-	JZ           done604
+	JZ           done652
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -9726,7 +10586,7 @@ tail603:
 	VMASKMOVPS   (CX)(BX*4), Y1, Y1
 	VFMADD231PS  Y1, Y2, Y0
 
-done604:
+done652:
 	VEXTRACTF128 $0x01, Y0, X7
 	VADDPS       Y7, Y0, Y0
 	VPERMILPD    $0x01, X0, X7
@@ -9751,9 +10611,9 @@ TEXT ·maxAbsAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -32(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest607
+	JL      oneTest655
 
-many605:
+many653:
 	VMOVUPS  (CX)(DX*8), Z4
 	VANDPD   constants<>+3200(SB), Z4, Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
@@ -9770,25 +10630,25 @@ many605:
 	VCMPPD   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x20, DX
 	CMPQ     DX, BX
-	JLE      many605
+	JLE      many653
 
-oneTest607:
+oneTest655:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail608
+	JG   tail656
 
-one606:
+one654:
 	VMOVUPS  (CX)(DX*8), Z4
 	VANDPD   constants<>+3200(SB), Z4, Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VCMPPD   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x08, DX
 	CMPQ     DX, BX
-	JLE      one606
+	JLE      one654
 
-tail608:
+tail656:
 	SUBQ         DX, AX
-	JZ           done609
+	JZ           done657
 	MOVQ         $-1, BX
 	SHLXQ        AX, BX, BX
 	NOTQ         BX
@@ -9800,7 +10660,7 @@ tail608:
 	VRANGEPD     $0x05, Z4, Z0, Z0
 	VCMPPD       $0x07, Z4, Z4, K1, K1
 
-done609:
+done657:
 	VRANGEPD      $0x05, Z1, Z0, Z0
 	VRANGEPD      $0x05, Z2, Z0, Z0
 	VRANGEPD      $0x05, Z3, Z0, Z0
@@ -9812,10 +10672,10 @@ done609:
 	VRANGEPD      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTB      K1, K1
-	JCS           numbers610
+	JCS           numbers658
 	VMOVUPS       constants<>+192(SB), Z0
 
-numbers610:
+numbers658:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -9836,9 +10696,9 @@ TEXT ·maxAbsAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -16(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest613
+	JL      oneTest661
 
-many611:
+many659:
 	VMOVUPS (CX)(DX*8), Y8
 	VANDPD  constants<>+3200(SB), Y8, Y8
 
@@ -9883,14 +10743,14 @@ many611:
 	// As on NEON:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many611
+	JLE  many659
 
-oneTest613:
+oneTest661:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail614
+	JG   tail662
 
-one612:
+one660:
 	VMOVUPS (CX)(DX*8), Y8
 	VANDPD  constants<>+3200(SB), Y8, Y8
 
@@ -9906,11 +10766,11 @@ one612:
 	// As on NEON:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one612
+	JLE  one660
 
-tail614:
+tail662:
 	SUBQ       DX, AX
-	JZ         done615
+	JZ         done663
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -9930,7 +10790,7 @@ tail614:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done615:
+done663:
 	// On NEON: FMAX (96)
 	VMAXPD Y1, Y0, Y0
 
@@ -9968,11 +10828,11 @@ done615:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers616
+	JZ           numbers664
 	VMOVUPS      constants<>+192(SB), Y0
 
 	// As on NEON:
-numbers616:
+numbers664:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -9991,9 +10851,9 @@ TEXT ·maxAbsAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -64(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest619
+	JL      oneTest667
 
-many617:
+many665:
 	VMOVUPS  (CX)(DX*4), Z4
 	VANDPS   constants<>+3264(SB), Z4, Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
@@ -10010,25 +10870,25 @@ many617:
 	VCMPPS   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x40, DX
 	CMPQ     DX, BX
-	JLE      many617
+	JLE      many665
 
-oneTest619:
+oneTest667:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail620
+	JG   tail668
 
-one618:
+one666:
 	VMOVUPS  (CX)(DX*4), Z4
 	VANDPS   constants<>+3264(SB), Z4, Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VCMPPS   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x10, DX
 	CMPQ     DX, BX
-	JLE      one618
+	JLE      one666
 
-tail620:
+tail668:
 	SUBQ         DX, AX
-	JZ           done621
+	JZ           done669
 	MOVQ         $-1, BX
 	SHLXQ        AX, BX, BX
 	NOTQ         BX
@@ -10040,7 +10900,7 @@ tail620:
 	VRANGEPS     $0x05, Z4, Z0, Z0
 	VCMPPS       $0x07, Z4, Z4, K1, K1
 
-done621:
+done669:
 	VRANGEPS      $0x05, Z1, Z0, Z0
 	VRANGEPS      $0x05, Z2, Z0, Z0
 	VRANGEPS      $0x05, Z3, Z0, Z0
@@ -10054,10 +10914,10 @@ done621:
 	VRANGEPS      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTW      K1, K1
-	JCS           numbers622
+	JCS           numbers670
 	VMOVUPS       constants<>+384(SB), Z0
 
-numbers622:
+numbers670:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -10078,9 +10938,9 @@ TEXT ·maxAbsAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -32(AX), BX
 	TESTQ   BX, BX
-	JL      oneTest625
+	JL      oneTest673
 
-many623:
+many671:
 	VMOVUPS (CX)(DX*4), Y8
 	VANDPS  constants<>+3264(SB), Y8, Y8
 
@@ -10125,14 +10985,14 @@ many623:
 	// As on NEON:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many623
+	JLE  many671
 
-oneTest625:
+oneTest673:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail626
+	JG   tail674
 
-one624:
+one672:
 	VMOVUPS (CX)(DX*4), Y8
 	VANDPS  constants<>+3264(SB), Y8, Y8
 
@@ -10148,11 +11008,11 @@ one624:
 	// As on NEON:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one624
+	JLE  one672
 
-tail626:
+tail674:
 	SUBQ       DX, AX
-	JZ         done627
+	JZ         done675
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, AX
 	SUBQ       AX, BX
@@ -10172,7 +11032,7 @@ tail626:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done627:
+done675:
 	// On NEON: FMAX (112)
 	VMAXPS Y1, Y0, Y0
 
@@ -10218,11 +11078,11 @@ done627:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers628
+	JZ           numbers676
 	VMOVUPS      constants<>+384(SB), Y0
 
 	// As on NEON:
-numbers628:
+numbers676:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -10236,9 +11096,9 @@ TEXT ·addConstantAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest631
+	JL           oneTest679
 
-many629:
+many677:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*8)
@@ -10253,24 +11113,24 @@ many629:
 	VMOVUPS Z1, 192(AX)(DX*8)
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many629
+	JLE     many677
 
-oneTest631:
+oneTest679:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail632
+	JG   tail680
 
-one630:
+one678:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*8)
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one630
+	JLE     one678
 
-tail632:
+tail680:
 	SUBQ      DX, CX
-	JZ        done633
+	JZ        done681
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -10279,7 +11139,7 @@ tail632:
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (AX)(DX*8)
 
-done633:
+done681:
 	VZEROUPPER
 	RET
 
@@ -10292,9 +11152,9 @@ TEXT ·addConstantAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -16(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest636
+	JL           oneTest684
 
-many634:
+many682:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*8)
@@ -10309,24 +11169,24 @@ many634:
 	VMOVUPS Y1, 96(AX)(DX*8)
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many634
+	JLE     many682
 
-oneTest636:
+oneTest684:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail637
+	JG   tail685
 
-one635:
+one683:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*8)
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one635
+	JLE     one683
 
-tail637:
+tail685:
 	SUBQ       DX, CX
-	JZ         done638
+	JZ         done686
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -10335,7 +11195,7 @@ tail637:
 	VADDPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (AX)(DX*8)
 
-done638:
+done686:
 	VZEROUPPER
 	RET
 
@@ -10348,9 +11208,9 @@ TEXT ·addConstantAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -64(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest641
+	JL           oneTest689
 
-many639:
+many687:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*4)
@@ -10365,24 +11225,24 @@ many639:
 	VMOVUPS Z1, 192(AX)(DX*4)
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many639
+	JLE     many687
 
-oneTest641:
+oneTest689:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail642
+	JG   tail690
 
-one640:
+one688:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*4)
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one640
+	JLE     one688
 
-tail642:
+tail690:
 	SUBQ      DX, CX
-	JZ        done643
+	JZ        done691
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -10391,7 +11251,7 @@ tail642:
 	VADDPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (AX)(DX*4)
 
-done643:
+done691:
 	VZEROUPPER
 	RET
 
@@ -10404,9 +11264,9 @@ TEXT ·addConstantAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest646
+	JL           oneTest694
 
-many644:
+many692:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*4)
@@ -10421,24 +11281,24 @@ many644:
 	VMOVUPS Y1, 96(AX)(DX*4)
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many644
+	JLE     many692
 
-oneTest646:
+oneTest694:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail647
+	JG   tail695
 
-one645:
+one693:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*4)
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one645
+	JLE     one693
 
-tail647:
+tail695:
 	SUBQ       DX, CX
-	JZ         done648
+	JZ         done696
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -10447,7 +11307,7 @@ tail647:
 	VADDPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (AX)(DX*4)
 
-done648:
+done696:
 	VZEROUPPER
 	RET
 
@@ -10464,9 +11324,9 @@ TEXT ·complexSumAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest651
+	JL     oneTest699
 
-many649:
+many697:
 	VMOVUPS (CX)(DX*8), Z4
 	VADDPD  Z4, Z0, Z0
 	VMOVUPS 64(CX)(DX*8), Z4
@@ -10477,26 +11337,26 @@ many649:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many649
+	JLE     many697
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest651:
+oneTest699:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail652
+	JG   tail700
 
-one650:
+one698:
 	VMOVUPS (CX)(DX*8), Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one650
+	JLE     one698
 
-tail652:
+tail700:
 	SUBQ      DX, AX
-	JZ        done653
+	JZ        done701
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -10504,7 +11364,7 @@ tail652:
 	VMOVUPD.Z (CX)(DX*8), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done653:
+done701:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y1
 	VEXTRACTF64X2 $0x01, Y1, X0
@@ -10526,9 +11386,9 @@ TEXT ·complexSumAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ   DX, DX
 	LEAQ   -16(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest656
+	JL     oneTest704
 
-many654:
+many702:
 	VMOVUPS (CX)(DX*8), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPS 32(CX)(DX*8), Y4
@@ -10539,26 +11399,26 @@ many654:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many654
+	JLE     many702
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest656:
+oneTest704:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail657
+	JG   tail705
 
-one655:
+one703:
 	VMOVUPS (CX)(DX*8), Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one655
+	JLE     one703
 
-tail657:
+tail705:
 	SUBQ       DX, AX
-	JZ         done658
+	JZ         done706
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -10566,7 +11426,7 @@ tail657:
 	VMASKMOVPD (CX)(DX*8), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done658:
+done706:
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X1
 	VMOVUPS      X1, ret_real+16(FP)
@@ -10591,9 +11451,9 @@ TEXT ·complexDotAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ   BX, BX
 	LEAQ   -32(AX), SI
 	TESTQ  SI, SI
-	JL     oneTest661
+	JL     oneTest709
 
-many659:
+many707:
 	VMOVUPS     (CX)(BX*8), Z8
 	VMOVUPS     (DX)(BX*8), Z9
 	VFMADD231PD Z9, Z8, Z0
@@ -10616,7 +11476,7 @@ many659:
 	VFMADD231PD Z9, Z8, Z7
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many659
+	JLE         many707
 	VADDPD      Z2, Z0, Z0
 	VADDPD      Z6, Z4, Z4
 	VADDPD      Z4, Z0, Z0
@@ -10624,12 +11484,12 @@ many659:
 	VADDPD      Z7, Z5, Z5
 	VADDPD      Z5, Z1, Z1
 
-oneTest661:
+oneTest709:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail662
+	JG   tail710
 
-one660:
+one708:
 	VMOVUPS     (CX)(BX*8), Z2
 	VMOVUPS     (DX)(BX*8), Z3
 	VFMADD231PD Z3, Z2, Z0
@@ -10637,11 +11497,11 @@ one660:
 	VFMADD231PD Z3, Z2, Z1
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one660
+	JLE         one708
 
-tail662:
+tail710:
 	SUBQ        BX, AX
-	JZ          done663
+	JZ          done711
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -10652,7 +11512,7 @@ tail662:
 	VPERMILPD   $0x55, Z3, Z3
 	VFMADD231PD Z3, Z2, Z1
 
-done663:
+done711:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VADDPD        Y2, Y0, Y2
 	VEXTRACTF64X2 $0x01, Y2, X0
@@ -10688,9 +11548,9 @@ TEXT ·complexDotAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ   BX, BX
 	LEAQ   -16(AX), SI
 	TESTQ  SI, SI
-	JL     oneTest666
+	JL     oneTest714
 
-many664:
+many712:
 	VMOVUPS     (CX)(BX*8), Y8
 	VMOVUPS     (DX)(BX*8), Y9
 	VFMADD231PD Y9, Y8, Y0
@@ -10713,7 +11573,7 @@ many664:
 	VFMADD231PD Y9, Y8, Y7
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many664
+	JLE         many712
 	VADDPD      Y2, Y0, Y0
 	VADDPD      Y6, Y4, Y4
 	VADDPD      Y4, Y0, Y0
@@ -10721,12 +11581,12 @@ many664:
 	VADDPD      Y7, Y5, Y5
 	VADDPD      Y5, Y1, Y1
 
-oneTest666:
+oneTest714:
 	LEAQ -4(AX), SI
 	CMPQ BX, SI
-	JG   tail667
+	JG   tail715
 
-one665:
+one713:
 	VMOVUPS     (CX)(BX*8), Y2
 	VMOVUPS     (DX)(BX*8), Y3
 	VFMADD231PD Y3, Y2, Y0
@@ -10734,11 +11594,11 @@ one665:
 	VFMADD231PD Y3, Y2, Y1
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one665
+	JLE         one713
 
-tail667:
+tail715:
 	SUBQ        BX, AX
-	JZ          done668
+	JZ          done716
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, AX
 	SUBQ        AX, SI
@@ -10749,7 +11609,7 @@ tail667:
 	VPERMILPD   $0x55, Y2, Y2
 	VFMADD231PD Y2, Y3, Y1
 
-done668:
+done716:
 	VEXTRACTF128 $0x01, Y0, X2
 	VADDPD       X2, X0, X2
 	VEXTRACTF128 $0x01, Y1, X0
@@ -10775,9 +11635,9 @@ TEXT ·complexAddConstantAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest671
+	JL           oneTest719
 
-many669:
+many717:
 	VMOVUPS (CX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(DX*8)
@@ -10792,24 +11652,24 @@ many669:
 	VMOVUPS Z1, 192(CX)(DX*8)
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many669
+	JLE     many717
 
-oneTest671:
+oneTest719:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail672
+	JG   tail720
 
-one670:
+one718:
 	VMOVUPS (CX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(DX*8)
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one670
+	JLE     one718
 
-tail672:
+tail720:
 	SUBQ      DX, AX
-	JZ        done673
+	JZ        done721
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -10818,7 +11678,7 @@ tail672:
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(DX*8)
 
-done673:
+done721:
 	VZEROUPPER
 	RET
 
@@ -10834,9 +11694,9 @@ TEXT ·complexAddConstantAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -16(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest676
+	JL           oneTest724
 
-many674:
+many722:
 	VMOVUPS (CX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(DX*8)
@@ -10851,24 +11711,24 @@ many674:
 	VMOVUPS Y1, 96(CX)(DX*8)
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many674
+	JLE     many722
 
-oneTest676:
+oneTest724:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail677
+	JG   tail725
 
-one675:
+one723:
 	VMOVUPS (CX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(DX*8)
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one675
+	JLE     one723
 
-tail677:
+tail725:
 	SUBQ       DX, AX
-	JZ         done678
+	JZ         done726
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -10877,7 +11737,7 @@ tail677:
 	VADDPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (CX)(DX*8)
 
-done678:
+done726:
 	VZEROUPPER
 	RET
 
@@ -10894,9 +11754,9 @@ TEXT ·complexAxpyAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest681
+	JL           oneTest729
 
-many679:
+many727:
 	VMOVUPS   (CX)(BX*8), Z2
 	VPERMILPD $0x55, Z2, Z3
 	VMULPD    Z1, Z3, Z3
@@ -10931,14 +11791,14 @@ many679:
 	VMOVUPS   Z2, 192(DX)(BX*8)
 	ADDQ      $0x20, BX
 	CMPQ      BX, SI
-	JLE       many679
+	JLE       many727
 
-oneTest681:
+oneTest729:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail682
+	JG   tail730
 
-one680:
+one728:
 	VMOVUPS   (CX)(BX*8), Z2
 	VPERMILPD $0x55, Z2, Z3
 	VMULPD    Z1, Z3, Z3
@@ -10949,11 +11809,11 @@ one680:
 	VMOVUPS   Z2, (DX)(BX*8)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       one680
+	JLE       one728
 
-tail682:
+tail730:
 	SUBQ      BX, AX
-	JZ        done683
+	JZ        done731
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -10967,7 +11827,7 @@ tail682:
 	VADDPD    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (DX)(BX*8)
 
-done683:
+done731:
 	VZEROUPPER
 	RET
 
@@ -10984,9 +11844,9 @@ TEXT ·complexAxpyAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest686
+	JL           oneTest734
 
-many684:
+many732:
 	VMOVUPS   (CX)(BX*8), Y2
 	VPERMILPD $0x55, Y2, Y3
 	VMULPD    Y1, Y3, Y3
@@ -11021,14 +11881,14 @@ many684:
 	VMOVUPS   Y2, 96(DX)(BX*8)
 	ADDQ      $0x10, BX
 	CMPQ      BX, SI
-	JLE       many684
+	JLE       many732
 
-oneTest686:
+oneTest734:
 	LEAQ -4(AX), SI
 	CMPQ BX, SI
-	JG   tail687
+	JG   tail735
 
-one685:
+one733:
 	VMOVUPS   (CX)(BX*8), Y2
 	VPERMILPD $0x55, Y2, Y3
 	VMULPD    Y1, Y3, Y3
@@ -11039,11 +11899,11 @@ one685:
 	VMOVUPS   Y2, (DX)(BX*8)
 	ADDQ      $0x04, BX
 	CMPQ      BX, SI
-	JLE       one685
+	JLE       one733
 
-tail687:
+tail735:
 	SUBQ       BX, AX
-	JZ         done688
+	JZ         done736
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, AX
 	SUBQ       AX, SI
@@ -11057,7 +11917,7 @@ tail687:
 	VADDPD     Y0, Y3, Y3
 	VMASKMOVPD Y3, Y2, (DX)(BX*8)
 
-done688:
+done736:
 	VZEROUPPER
 	RET
 
@@ -11075,9 +11935,9 @@ TEXT ·complexAddProductAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest691
+	JL           oneTest739
 
-many689:
+many737:
 	VMOVUPS     (DX)(SI*8), Z2
 	VPERMILPD   $0xff, Z2, Z3
 	VMULPD      Z1, Z3, Z3
@@ -11104,14 +11964,14 @@ many689:
 	VMOVUPS     Z2, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many689
+	JLE         many737
 
-oneTest691:
+oneTest739:
 	LEAQ -8(AX), DI
 	CMPQ SI, DI
-	JG   tail692
+	JG   tail740
 
-one690:
+one738:
 	VMOVUPS     (DX)(SI*8), Z2
 	VPERMILPD   $0xff, Z2, Z3
 	VMULPD      Z1, Z3, Z3
@@ -11126,11 +11986,11 @@ one690:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one690
+	JLE         one738
 
-tail692:
+tail740:
 	SUBQ        SI, AX
-	JZ          done693
+	JZ          done741
 	MOVQ        $-1, DI
 	SHLXQ       AX, DI, DI
 	NOTQ        DI
@@ -11148,7 +12008,7 @@ tail692:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (CX)(SI*8)
 
-done693:
+done741:
 	VZEROUPPER
 	RET
 
@@ -11166,9 +12026,9 @@ TEXT ·complexAddProductAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest696
+	JL           oneTest744
 
-many694:
+many742:
 	VMOVUPS     (DX)(SI*8), Y2
 	VPERMILPD   $0xff, Y2, Y3
 	VMULPD      Y1, Y3, Y3
@@ -11195,14 +12055,14 @@ many694:
 	VMOVUPS     Y2, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many694
+	JLE         many742
 
-oneTest696:
+oneTest744:
 	LEAQ -4(AX), DI
 	CMPQ SI, DI
-	JG   tail697
+	JG   tail745
 
-one695:
+one743:
 	VMOVUPS     (DX)(SI*8), Y2
 	VPERMILPD   $0xff, Y2, Y3
 	VMULPD      Y1, Y3, Y3
@@ -11217,11 +12077,11 @@ one695:
 	VMOVUPS     Y2, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one695
+	JLE         one743
 
-tail697:
+tail745:
 	SUBQ        SI, AX
-	JZ          done698
+	JZ          done746
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, AX
 	SUBQ        AX, DI
@@ -11239,7 +12099,7 @@ tail697:
 	VFMADD231PD Y1, Y0, Y3
 	VMASKMOVPD  Y3, Y2, (CX)(SI*8)
 
-done698:
+done746:
 	VZEROUPPER
 	RET
 
@@ -11252,7 +12112,7 @@ TEXT ·splitAVX512F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x03, BX
 
-loop699:
+loop747:
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
 	VMOVUPS   Z0, Z2
@@ -11267,7 +12127,7 @@ loop699:
 	ADDQ      $0x40, CX
 	ADDQ      $0x80, DX
 	DECQ      BX
-	JNZ       loop699
+	JNZ       loop747
 	VZEROUPPER
 	RET
 
@@ -11280,7 +12140,7 @@ TEXT ·splitAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x02, BX
 
-loop700:
+loop748:
 	VMOVUPS   (DX), Y0
 	VMOVUPS   32(DX), Y1
 	VUNPCKLPD Y1, Y0, Y2
@@ -11293,7 +12153,7 @@ loop700:
 	ADDQ      $0x20, CX
 	ADDQ      $0x40, DX
 	DECQ      BX
-	JNZ       loop700
+	JNZ       loop748
 	VZEROUPPER
 	RET
 
@@ -11306,7 +12166,7 @@ TEXT ·addPartsAVX512F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x03, BX
 
-loop701:
+loop749:
 	VMOVUPS   (AX), Z0
 	VMOVUPS   (CX), Z1
 	VMOVUPS   Z0, Z2
@@ -11323,7 +12183,7 @@ loop701:
 	ADDQ      $0x40, CX
 	ADDQ      $0x80, DX
 	DECQ      BX
-	JNZ       loop701
+	JNZ       loop749
 	VZEROUPPER
 	RET
 
@@ -11336,7 +12196,7 @@ TEXT ·addPartsAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x02, BX
 
-loop702:
+loop750:
 	VMOVUPS    (AX), Y0
 	VMOVUPS    (CX), Y1
 	VUNPCKLPD  Y1, Y0, Y2
@@ -11351,7 +12211,7 @@ loop702:
 	ADDQ       $0x20, CX
 	ADDQ       $0x40, DX
 	DECQ       BX
-	JNZ        loop702
+	JNZ        loop750
 	VZEROUPPER
 	RET
 
@@ -11366,9 +12226,9 @@ TEXT ·expAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest705
+	JL      oneTest753
 
-many703:
+many751:
 	VMOVUPS           (CX)(BX*8), Z2
 	VMOVUPS           64(CX)(BX*8), Z3
 	VMOVUPS           128(CX)(BX*8), Z4
@@ -11454,7 +12314,7 @@ many703:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal708
+	JZ                normal756
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
 	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
@@ -11479,29 +12339,29 @@ many703:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1920(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1920(SB), Z21, K1, Z21
-	JMP               scaled709
+	JMP               scaled757
 
-normal708:
+normal756:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled709:
+scaled757:
 	VMOVUPS Z18, (AX)(BX*8)
 	VMOVUPS Z19, 64(AX)(BX*8)
 	VMOVUPS Z20, 128(AX)(BX*8)
 	VMOVUPS Z21, 192(AX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many703
+	JLE     many751
 
-oneTest705:
+oneTest753:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail706
+	JG   tail754
 
-one704:
+one752:
 	VMOVUPS           (CX)(BX*8), Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
 	VFMADD213PD.BCST  constants<>+1152(SB), Z2, Z3
@@ -11524,27 +12384,27 @@ one704:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal710
+	JZ                normal758
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled711
+	JMP               scaled759
 
-normal710:
+normal758:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled711:
+scaled759:
 	VMOVUPS Z6, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one704
+	JLE     one752
 
-tail706:
+tail754:
 	SUBQ              BX, DX
-	JZ                done707
+	JZ                done755
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -11571,22 +12431,22 @@ tail706:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal712
+	JZ                normal760
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled713
+	JMP               scaled761
 
-normal712:
+normal760:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled713:
+scaled761:
 	VMOVUPD Z6, K1, (AX)(BX*8)
 
-done707:
+done755:
 	VZEROUPPER
 	RET
 
@@ -11601,9 +12461,9 @@ TEXT ·expAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest716
+	JL      oneTest764
 
-many714:
+many762:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMOVUPS      32(CX)(BX*8), Y3
 	VMAXPD       Y2, Y0, Y2
@@ -11656,7 +12516,7 @@ many714:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, DI
 	TESTL        DI, DI
-	JZ           normal719
+	JZ           normal767
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -11683,9 +12543,9 @@ many714:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled720
+	JMP          scaled768
 
-normal719:
+normal767:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -11701,19 +12561,19 @@ normal719:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled720:
+scaled768:
 	VMOVUPS Y8, (AX)(BX*8)
 	VMOVUPS Y9, 32(AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     many714
+	JLE     many762
 
-oneTest716:
+oneTest764:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail717
+	JG   tail765
 
-one715:
+one763:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
@@ -11741,7 +12601,7 @@ one715:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, DI
 	TESTL        DI, DI
-	JZ           normal721
+	JZ           normal769
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -11755,9 +12615,9 @@ one715:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled722
+	JMP          scaled770
 
-normal721:
+normal769:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -11766,15 +12626,15 @@ normal721:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled722:
+scaled770:
 	VMOVUPS Y5, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one715
+	JLE     one763
 
-tail717:
+tail765:
 	SUBQ         BX, DX
-	JZ           done718
+	JZ           done766
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -11806,7 +12666,7 @@ tail717:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal723
+	JZ           normal771
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -11820,9 +12680,9 @@ tail717:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled724
+	JMP          scaled772
 
-normal723:
+normal771:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -11831,10 +12691,10 @@ normal723:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled724:
+scaled772:
 	VMASKMOVPD Y4, Y2, (AX)(BX*8)
 
-done718:
+done766:
 	VZEROUPPER
 	RET
 
@@ -11856,9 +12716,9 @@ TEXT ·expAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest728
+	JL      oneTest776
 
-many726:
+many774:
 	VMOVUPS      (CX)(BX*4), Z9
 	VMOVUPS      64(CX)(BX*4), Z10
 	VMOVUPS      Z2, Z11
@@ -11899,14 +12759,14 @@ many726:
 	VMOVUPS      Z9, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many726
+	JLE          many774
 
-oneTest728:
+oneTest776:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail729
+	JG   tail777
 
-one727:
+one775:
 	VMOVUPS      (CX)(BX*4), Z9
 	VMOVUPS      Z2, Z10
 	VFMADD213PS  Z0, Z9, Z10
@@ -11928,11 +12788,11 @@ one727:
 	VMOVUPS      Z9, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one727
+	JLE          one775
 
-tail729:
+tail777:
 	SUBQ         BX, DX
-	JZ           done730
+	JZ           done778
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -11957,7 +12817,7 @@ tail729:
 	VSCALEFPS    Z0, Z2, Z0
 	VMOVUPS      Z0, K1, (AX)(BX*4)
 
-done730:
+done778:
 	VZEROUPPER
 	RET
 
@@ -11973,9 +12833,9 @@ TEXT ·expAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest734
+	JL      oneTest782
 
-many732:
+many780:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMINPS       Y3, Y1, Y3
@@ -12030,14 +12890,14 @@ many732:
 	VMOVUPS      Y3, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many732
+	JLE          many780
 
-oneTest734:
+oneTest782:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail735
+	JG   tail783
 
-one733:
+one781:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMINPS       Y3, Y1, Y3
 	VMAXPS       Y3, Y2, Y3
@@ -12066,11 +12926,11 @@ one733:
 	VMOVUPS      Y3, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one733
+	JLE          one781
 
-tail735:
+tail783:
 	SUBQ         BX, DX
-	JZ           done736
+	JZ           done784
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -12102,7 +12962,7 @@ tail735:
 	VMULPS       Y0, Y4, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 
-done736:
+done784:
 	VZEROUPPER
 	RET
 
@@ -12118,9 +12978,9 @@ TEXT ·expSubToAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest739
+	JL      oneTest787
 
-many737:
+many785:
 	VMOVUPS           (DX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -12214,7 +13074,7 @@ many737:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal742
+	JZ                normal790
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
 	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
@@ -12239,29 +13099,29 @@ many737:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1920(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1920(SB), Z21, K1, Z21
-	JMP               scaled743
+	JMP               scaled791
 
-normal742:
+normal790:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled743:
+scaled791:
 	VMOVUPS Z18, (AX)(SI*8)
 	VMOVUPS Z19, 64(AX)(SI*8)
 	VMOVUPS Z20, 128(AX)(SI*8)
 	VMOVUPS Z21, 192(AX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many737
+	JLE     many785
 
-oneTest739:
+oneTest787:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail740
+	JG   tail788
 
-one738:
+one786:
 	VMOVUPS           (DX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -12286,27 +13146,27 @@ one738:
 	VADDPD            Z3, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal744
+	JZ                normal792
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled745
+	JMP               scaled793
 
-normal744:
+normal792:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled745:
+scaled793:
 	VMOVUPS Z6, (AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one738
+	JLE     one786
 
-tail740:
+tail788:
 	SUBQ              SI, BX
-	JZ                done741
+	JZ                done789
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -12335,22 +13195,22 @@ tail740:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal746
+	JZ                normal794
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled747
+	JMP               scaled795
 
-normal746:
+normal794:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled747:
+scaled795:
 	VMOVUPD Z6, K1, (AX)(SI*8)
 
-done741:
+done789:
 	VZEROUPPER
 	RET
 
@@ -12366,9 +13226,9 @@ TEXT ·expSubToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest750
+	JL      oneTest798
 
-many748:
+many796:
 	VMOVUPS      (DX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -12425,7 +13285,7 @@ many748:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal753
+	JZ           normal801
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -12452,9 +13312,9 @@ many748:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled754
+	JMP          scaled802
 
-normal753:
+normal801:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -12470,19 +13330,19 @@ normal753:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled754:
+scaled802:
 	VMOVUPS Y8, (AX)(SI*8)
 	VMOVUPS Y9, 32(AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     many748
+	JLE     many796
 
-oneTest750:
+oneTest798:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail751
+	JG   tail799
 
-one749:
+one797:
 	VMOVUPS      (DX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -12512,7 +13372,7 @@ one749:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal755
+	JZ           normal803
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -12526,9 +13386,9 @@ one749:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled756
+	JMP          scaled804
 
-normal755:
+normal803:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -12537,15 +13397,15 @@ normal755:
 	VMULPD Y3, Y5, Y5
 	VMULPD Y2, Y5, Y5
 
-scaled756:
+scaled804:
 	VMOVUPS Y5, (AX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one749
+	JLE     one797
 
-tail751:
+tail799:
 	SUBQ         SI, BX
-	JZ           done752
+	JZ           done800
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -12579,7 +13439,7 @@ tail751:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal757
+	JZ           normal805
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y4
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y4, Y1
@@ -12593,9 +13453,9 @@ tail751:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y3, Y3
 	VPSUBQ       Y4, Y3, Y3
-	JMP          scaled758
+	JMP          scaled806
 
-normal757:
+normal805:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -12604,10 +13464,10 @@ normal757:
 	VMULPD Y1, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled758:
+scaled806:
 	VMASKMOVPD Y3, Y2, (AX)(SI*8)
 
-done752:
+done800:
 	VZEROUPPER
 	RET
 
@@ -12622,9 +13482,9 @@ TEXT ·expSubToAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest761
+	JL      oneTest809
 
-many759:
+many807:
 	VCVTPS2PD         (DX)(SI*4), Z1
 	VCVTPS2PD         (CX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -12715,14 +13575,14 @@ many759:
 	VMOVUPS           Y16, 96(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many759
+	JLE               many807
 
-oneTest761:
+oneTest809:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail762
+	JG   tail810
 
-one760:
+one808:
 	VCVTPS2PD         (DX)(SI*4), Z1
 	VCVTPS2PD         (CX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -12747,11 +13607,11 @@ one760:
 	VMOVUPS           Y4, (AX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one760
+	JLE               one808
 
-tail762:
+tail810:
 	SUBQ              SI, BX
-	JZ                done763
+	JZ                done811
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -12779,7 +13639,7 @@ tail762:
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, K1, (AX)(SI*4)
 
-done763:
+done811:
 	VZEROUPPER
 	RET
 
@@ -12795,9 +13655,9 @@ TEXT ·expSubToAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest766
+	JL      oneTest814
 
-many764:
+many812:
 	VCVTPS2PD    (DX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -12846,14 +13706,14 @@ many764:
 	VMOVUPS      X9, 16(AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many764
+	JLE          many812
 
-oneTest766:
+oneTest814:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail767
+	JG   tail815
 
-one765:
+one813:
 	VCVTPS2PD    (DX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -12879,11 +13739,11 @@ one765:
 	VMOVUPS      X5, (AX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one765
+	JLE          one813
 
-tail767:
+tail815:
 	SUBQ         SI, BX
-	JZ           done768
+	JZ           done816
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -12914,7 +13774,7 @@ tail767:
 	VCVTPD2PSY   Y3, X3
 	VMASKMOVPS   X3, X2, (AX)(SI*4)
 
-done768:
+done816:
 	VZEROUPPER
 	RET
 
@@ -12931,9 +13791,9 @@ TEXT ·expShiftSumAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest771
+	JL           oneTest819
 
-many769:
+many817:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
 	VMOVUPS           64(AX)(BX*8), Z5
@@ -13023,7 +13883,7 @@ many769:
 	VMINPD            Z4, Z15, Z4
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal774
+	JZ                normal822
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z12, K1
 	VADDPD.BCST       constants<>+1792(SB), Z12, K1, Z12
 	VMAXPD.BCST       constants<>+1856(SB), Z12, K1, Z12
@@ -13048,15 +13908,15 @@ many769:
 	VSCALEFPD         Z15, Z23, Z23
 	VADDPD.BCST       constants<>+1920(SB), Z23, K1, Z23
 	VPSUBQ.BCST       constants<>+1920(SB), Z23, K1, Z23
-	JMP               scaled775
+	JMP               scaled823
 
-normal774:
+normal822:
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 	VSCALEFPD Z15, Z23, Z23
 
-scaled775:
+scaled823:
 	VADDPD  Z20, Z1, Z1
 	VMOVUPS Z20, (DX)(BX*8)
 	VADDPD  Z21, Z1, Z1
@@ -13067,14 +13927,14 @@ scaled775:
 	VMOVUPS Z23, 192(DX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many769
+	JLE     many817
 
-oneTest771:
+oneTest819:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail772
+	JG   tail820
 
-one770:
+one818:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
 	VBROADCASTSD      constants<>+1088(SB), Z5
@@ -13098,28 +13958,28 @@ one770:
 	VADDPD            Z4, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	KORTESTW          K1, K1
-	JZ                normal776
+	JZ                normal824
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
 	VADDPD.BCST       constants<>+1920(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1920(SB), Z8, K1, Z8
-	JMP               scaled777
+	JMP               scaled825
 
-normal776:
+normal824:
 	VSCALEFPD Z6, Z8, Z8
 
-scaled777:
+scaled825:
 	VADDPD  Z8, Z1, Z1
 	VMOVUPS Z8, (DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one770
+	JLE     one818
 
-tail772:
+tail820:
 	SUBQ              BX, CX
-	JZ                done773
+	JZ                done821
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
@@ -13147,23 +14007,23 @@ tail772:
 	VADDPD            Z2, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal778
+	JZ                normal826
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled779
+	JMP               scaled827
 
-normal778:
+normal826:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled779:
+scaled827:
 	VADDPD  Z7, Z1, K1, Z1
 	VMOVUPD Z7, K1, (DX)(BX*8)
 
-done773:
+done821:
 	VEXTRACTF64X4 $0x01, Z1, Y28
 	VADDPD        Z28, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X28
@@ -13187,9 +14047,9 @@ TEXT ·expShiftSumAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest782
+	JL           oneTest830
 
-many780:
+many828:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMOVUPS      32(AX)(BX*8), Y5
@@ -13244,7 +14104,7 @@ many780:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y4
 	VMOVMSKPD    Y4, DI
 	TESTL        DI, DI
-	JZ           normal785
+	JZ           normal833
 	VCMPPD       $0x11, constants<>+2240(SB), Y6, Y5
 	VPSRLQ       $0x03, Y6, Y6
 	VPAND        constants<>+2304(SB), Y5, Y4
@@ -13271,9 +14131,9 @@ many780:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y12, Y12
 	VPSUBQ       Y5, Y12, Y12
-	JMP          scaled786
+	JMP          scaled834
 
-normal785:
+normal833:
 	VPSRLQ $0x03, Y6, Y6
 	VPSRLQ $0x01, Y6, Y4
 	VPSUBQ Y4, Y6, Y6
@@ -13289,21 +14149,21 @@ normal785:
 	VMULPD Y4, Y12, Y12
 	VMULPD Y7, Y12, Y12
 
-scaled786:
+scaled834:
 	VADDPD  Y11, Y1, Y1
 	VMOVUPS Y11, (DX)(BX*8)
 	VADDPD  Y12, Y1, Y1
 	VMOVUPS Y12, 32(DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     many780
+	JLE     many828
 
-oneTest782:
+oneTest830:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail783
+	JG   tail831
 
-one781:
+one829:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
@@ -13332,7 +14192,7 @@ one781:
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VMOVMSKPD    Y4, DI
 	TESTL        DI, DI
-	JZ           normal787
+	JZ           normal835
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y6, Y4
@@ -13346,9 +14206,9 @@ one781:
 	VPAND        constants<>+1920(SB), Y6, Y6
 	VADDPD       Y6, Y7, Y7
 	VPSUBQ       Y6, Y7, Y7
-	JMP          scaled788
+	JMP          scaled836
 
-normal787:
+normal835:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y4
 	VPSUBQ Y4, Y5, Y5
@@ -13357,16 +14217,16 @@ normal787:
 	VMULPD Y4, Y7, Y7
 	VMULPD Y5, Y7, Y7
 
-scaled788:
+scaled836:
 	VADDPD  Y7, Y1, Y1
 	VMOVUPS Y7, (DX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one781
+	JLE     one829
 
-tail783:
+tail831:
 	SUBQ         BX, CX
-	JZ           done784
+	JZ           done832
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, CX
 	SUBQ         CX, SI
@@ -13399,7 +14259,7 @@ tail783:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y2
 	VMOVMSKPD    Y2, AX
 	TESTL        AX, AX
-	JZ           normal789
+	JZ           normal837
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y5, Y2
@@ -13413,9 +14273,9 @@ tail783:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y3, Y3
 	VPSUBQ       Y5, Y3, Y3
-	JMP          scaled790
+	JMP          scaled838
 
-normal789:
+normal837:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y2
 	VPSUBQ Y2, Y0, Y0
@@ -13424,12 +14284,12 @@ normal789:
 	VMULPD Y2, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled790:
+scaled838:
 	VANDPD     Y4, Y3, Y0
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y3, Y4, (DX)(BX*8)
 
-done784:
+done832:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -13451,9 +14311,9 @@ TEXT ·expShiftSumAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest793
+	JL           oneTest841
 
-many791:
+many839:
 	VCVTPS2PD         (AX)(BX*4), Z3
 	VSUBPD            Z0, Z3, Z3
 	VCVTPS2PD         32(AX)(BX*4), Z4
@@ -13544,14 +14404,14 @@ many791:
 	VMOVUPS           Y19, 96(DX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many791
+	JLE               many839
 
-oneTest793:
+oneTest841:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail794
+	JG   tail842
 
-one792:
+one840:
 	VCVTPS2PD         (AX)(BX*4), Z3
 	VSUBPD            Z0, Z3, Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
@@ -13576,11 +14436,11 @@ one792:
 	VMOVUPS           Y6, (DX)(BX*4)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one792
+	JLE               one840
 
-tail794:
+tail842:
 	SUBQ              BX, CX
-	JZ                done795
+	JZ                done843
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
@@ -13608,7 +14468,7 @@ tail794:
 	VCVTPD2PS         Z5, Y5
 	VMOVUPS           Y5, K1, (DX)(BX*4)
 
-done795:
+done843:
 	VEXTRACTF64X4 $0x01, Z1, Y11
 	VADDPD        Z11, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X11
@@ -13633,9 +14493,9 @@ TEXT ·expShiftSumAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest798
+	JL           oneTest846
 
-many796:
+many844:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VCVTPS2PD    16(AX)(BX*4), Y5
@@ -13684,14 +14544,14 @@ many796:
 	VMOVUPS      X12, 16(DX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many796
+	JLE          many844
 
-oneTest798:
+oneTest846:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail799
+	JG   tail847
 
-one797:
+one845:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
@@ -13717,11 +14577,11 @@ one797:
 	VMOVUPS      X7, (DX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one797
+	JLE          one845
 
-tail799:
+tail847:
 	SUBQ         BX, CX
-	JZ           done800
+	JZ           done848
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, CX
 	SUBQ         CX, SI
@@ -13753,7 +14613,7 @@ tail799:
 	VCVTPD2PSY   Y3, X3
 	VMASKMOVPS   X3, X5, (DX)(BX*4)
 
-done800:
+done848:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -13774,9 +14634,9 @@ TEXT ·sumExpAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest803
+	JL           oneTest851
 
-many801:
+many849:
 	PREFETCHT0        8192(AX)(DX*8)
 	VMOVUPS           (AX)(DX*8), Z4
 	VSUBPD            Z0, Z4, Z4
@@ -13870,7 +14730,7 @@ many801:
 	VMINPD            Z4, Z15, Z4
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal806
+	JZ                normal854
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z12, K1
 	VADDPD.BCST       constants<>+1792(SB), Z12, K1, Z12
 	VMAXPD.BCST       constants<>+1856(SB), Z12, K1, Z12
@@ -13895,29 +14755,29 @@ many801:
 	VSCALEFPD         Z15, Z23, Z23
 	VADDPD.BCST       constants<>+1920(SB), Z23, K1, Z23
 	VPSUBQ.BCST       constants<>+1920(SB), Z23, K1, Z23
-	JMP               scaled807
+	JMP               scaled855
 
-normal806:
+normal854:
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 	VSCALEFPD Z15, Z23, Z23
 
-scaled807:
+scaled855:
 	VADDPD Z20, Z1, Z1
 	VADDPD Z21, Z1, Z1
 	VADDPD Z22, Z1, Z1
 	VADDPD Z23, Z1, Z1
 	ADDQ   $0x20, DX
 	CMPQ   DX, BX
-	JLE    many801
+	JLE    many849
 
-oneTest803:
+oneTest851:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail804
+	JG   tail852
 
-one802:
+one850:
 	PREFETCHT0        8192(AX)(DX*8)
 	VMOVUPS           (AX)(DX*8), Z4
 	VSUBPD            Z0, Z4, Z4
@@ -13942,27 +14802,27 @@ one802:
 	VADDPD            Z4, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	KORTESTW          K1, K1
-	JZ                normal808
+	JZ                normal856
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
 	VADDPD.BCST       constants<>+1920(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1920(SB), Z8, K1, Z8
-	JMP               scaled809
+	JMP               scaled857
 
-normal808:
+normal856:
 	VSCALEFPD Z6, Z8, Z8
 
-scaled809:
+scaled857:
 	VADDPD Z8, Z1, Z1
 	ADDQ   $0x08, DX
 	CMPQ   DX, BX
-	JLE    one802
+	JLE    one850
 
-tail804:
+tail852:
 	SUBQ              DX, CX
-	JZ                done805
+	JZ                done853
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
@@ -13991,22 +14851,22 @@ tail804:
 	VADDPD            Z2, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal810
+	JZ                normal858
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled811
+	JMP               scaled859
 
-normal810:
+normal858:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled811:
+scaled859:
 	VADDPD Z7, Z1, K1, Z1
 
-done805:
+done853:
 	VEXTRACTF64X4 $0x01, Z1, Y28
 	VADDPD        Z28, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X28
@@ -14029,9 +14889,9 @@ TEXT ·sumExpAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest814
+	JL           oneTest862
 
-many812:
+many860:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -14087,7 +14947,7 @@ many812:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y4
 	VMOVMSKPD    Y4, SI
 	TESTL        SI, SI
-	JZ           normal817
+	JZ           normal865
 	VCMPPD       $0x11, constants<>+2240(SB), Y6, Y5
 	VPSRLQ       $0x03, Y6, Y6
 	VPAND        constants<>+2304(SB), Y5, Y4
@@ -14114,9 +14974,9 @@ many812:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y12, Y12
 	VPSUBQ       Y5, Y12, Y12
-	JMP          scaled818
+	JMP          scaled866
 
-normal817:
+normal865:
 	VPSRLQ $0x03, Y6, Y6
 	VPSRLQ $0x01, Y6, Y4
 	VPSUBQ Y4, Y6, Y6
@@ -14132,19 +14992,19 @@ normal817:
 	VMULPD Y4, Y12, Y12
 	VMULPD Y7, Y12, Y12
 
-scaled818:
+scaled866:
 	VADDPD Y11, Y1, Y1
 	VADDPD Y12, Y1, Y1
 	ADDQ   $0x08, DX
 	CMPQ   DX, BX
-	JLE    many812
+	JLE    many860
 
-oneTest814:
+oneTest862:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail815
+	JG   tail863
 
-one813:
+one861:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -14174,7 +15034,7 @@ one813:
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VMOVMSKPD    Y4, SI
 	TESTL        SI, SI
-	JZ           normal819
+	JZ           normal867
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y6, Y4
@@ -14188,9 +15048,9 @@ one813:
 	VPAND        constants<>+1920(SB), Y6, Y6
 	VADDPD       Y6, Y7, Y7
 	VPSUBQ       Y6, Y7, Y7
-	JMP          scaled820
+	JMP          scaled868
 
-normal819:
+normal867:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y4
 	VPSUBQ Y4, Y5, Y5
@@ -14199,15 +15059,15 @@ normal819:
 	VMULPD Y4, Y7, Y7
 	VMULPD Y5, Y7, Y7
 
-scaled820:
+scaled868:
 	VADDPD Y7, Y1, Y1
 	ADDQ   $0x04, DX
 	CMPQ   DX, BX
-	JLE    one813
+	JLE    one861
 
-tail815:
+tail863:
 	SUBQ         DX, CX
-	JZ           done816
+	JZ           done864
 	LEAQ         ones<>+32(SB), BX
 	SHLQ         $0x03, CX
 	SUBQ         CX, BX
@@ -14241,7 +15101,7 @@ tail815:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y2
 	VMOVMSKPD    Y2, AX
 	TESTL        AX, AX
-	JZ           normal821
+	JZ           normal869
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y5, Y2
@@ -14255,9 +15115,9 @@ tail815:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y3, Y3
 	VPSUBQ       Y5, Y3, Y3
-	JMP          scaled822
+	JMP          scaled870
 
-normal821:
+normal869:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y2
 	VPSUBQ Y2, Y0, Y0
@@ -14266,11 +15126,11 @@ normal821:
 	VMULPD Y2, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled822:
+scaled870:
 	VANDPD Y4, Y3, Y0
 	VADDPD Y0, Y1, Y1
 
-done816:
+done864:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -14291,9 +15151,9 @@ TEXT ·sumExpAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest825
+	JL           oneTest873
 
-many823:
+many871:
 	PREFETCHT0        4096(AX)(DX*4)
 	VCVTPS2PD         (AX)(DX*4), Z3
 	VSUBPD            Z0, Z3, Z3
@@ -14378,14 +15238,14 @@ many823:
 	VADDPD            Z19, Z1, Z1
 	ADDQ              $0x20, DX
 	CMPQ              DX, BX
-	JLE               many823
+	JLE               many871
 
-oneTest825:
+oneTest873:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail826
+	JG   tail874
 
-one824:
+one872:
 	PREFETCHT0        4096(AX)(DX*4)
 	VCVTPS2PD         (AX)(DX*4), Z3
 	VSUBPD            Z0, Z3, Z3
@@ -14409,11 +15269,11 @@ one824:
 	VADDPD            Z6, Z1, Z1
 	ADDQ              $0x08, DX
 	CMPQ              DX, BX
-	JLE               one824
+	JLE               one872
 
-tail826:
+tail874:
 	SUBQ              DX, CX
-	JZ                done827
+	JZ                done875
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
@@ -14440,7 +15300,7 @@ tail826:
 	VSCALEFPD         Z0, Z5, Z5
 	VADDPD            Z5, Z1, K1, Z1
 
-done827:
+done875:
 	VEXTRACTF64X4 $0x01, Z1, Y11
 	VADDPD        Z11, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X11
@@ -14464,9 +15324,9 @@ TEXT ·sumExpAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest830
+	JL           oneTest878
 
-many828:
+many876:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -14512,14 +15372,14 @@ many828:
 	VADDPD       Y12, Y1, Y1
 	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JLE          many828
+	JLE          many876
 
-oneTest830:
+oneTest878:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail831
+	JG   tail879
 
-one829:
+one877:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -14544,11 +15404,11 @@ one829:
 	VADDPD       Y7, Y1, Y1
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
-	JLE          one829
+	JLE          one877
 
-tail831:
+tail879:
 	SUBQ         DX, CX
-	JZ           done832
+	JZ           done880
 	LEAQ         ones<>+32(SB), BX
 	SHLQ         $0x02, CX
 	SUBQ         CX, BX
@@ -14579,7 +15439,7 @@ tail831:
 	VANDPD       Y0, Y3, Y0
 	VADDPD       Y0, Y1, Y1
 
-done832:
+done880:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -14600,9 +15460,9 @@ TEXT ·expSubAddAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest835
+	JL      oneTest883
 
-many833:
+many881:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (AX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -14696,7 +15556,7 @@ many833:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal838
+	JZ                normal886
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
 	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
@@ -14721,15 +15581,15 @@ many833:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1920(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1920(SB), Z21, K1, Z21
-	JMP               scaled839
+	JMP               scaled887
 
-normal838:
+normal886:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled839:
+scaled887:
 	VMOVUPS (DX)(SI*8), Z2
 	VADDPD  Z18, Z2, Z2
 	VMOVUPS Z18, (AX)(SI*8)
@@ -14748,14 +15608,14 @@ scaled839:
 	VMOVUPS Z2, 192(DX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many833
+	JLE     many881
 
-oneTest835:
+oneTest883:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail836
+	JG   tail884
 
-one834:
+one882:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (AX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -14780,30 +15640,30 @@ one834:
 	VADDPD            Z3, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal840
+	JZ                normal888
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled841
+	JMP               scaled889
 
-normal840:
+normal888:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled841:
+scaled889:
 	VMOVUPS (DX)(SI*8), Z2
 	VADDPD  Z6, Z2, Z2
 	VMOVUPS Z6, (AX)(SI*8)
 	VMOVUPS Z2, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one834
+	JLE     one882
 
-tail836:
+tail884:
 	SUBQ              SI, BX
-	JZ                done837
+	JZ                done885
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -14832,25 +15692,25 @@ tail836:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal842
+	JZ                normal890
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled843
+	JMP               scaled891
 
-normal842:
+normal890:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled843:
+scaled891:
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VADDPD    Z6, Z0, Z0
 	VMOVUPD   Z6, K1, (AX)(SI*8)
 	VMOVUPD   Z0, K1, (DX)(SI*8)
 
-done837:
+done885:
 	VZEROUPPER
 	RET
 
@@ -14866,9 +15726,9 @@ TEXT ·expSubAddAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest846
+	JL      oneTest894
 
-many844:
+many892:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (AX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -14925,7 +15785,7 @@ many844:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal849
+	JZ           normal897
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -14952,9 +15812,9 @@ many844:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled850
+	JMP          scaled898
 
-normal849:
+normal897:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -14970,7 +15830,7 @@ normal849:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled850:
+scaled898:
 	VMOVUPS (DX)(SI*8), Y2
 	VADDPD  Y8, Y2, Y2
 	VMOVUPS Y8, (AX)(SI*8)
@@ -14981,14 +15841,14 @@ scaled850:
 	VMOVUPS Y2, 32(DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     many844
+	JLE     many892
 
-oneTest846:
+oneTest894:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail847
+	JG   tail895
 
-one845:
+one893:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (AX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -15018,7 +15878,7 @@ one845:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal851
+	JZ           normal899
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -15032,9 +15892,9 @@ one845:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled852
+	JMP          scaled900
 
-normal851:
+normal899:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -15043,18 +15903,18 @@ normal851:
 	VMULPD Y3, Y5, Y5
 	VMULPD Y2, Y5, Y5
 
-scaled852:
+scaled900:
 	VMOVUPS (DX)(SI*8), Y2
 	VADDPD  Y5, Y2, Y2
 	VMOVUPS Y5, (AX)(SI*8)
 	VMOVUPS Y2, (DX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one845
+	JLE     one893
 
-tail847:
+tail895:
 	SUBQ         SI, BX
-	JZ           done848
+	JZ           done896
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -15088,7 +15948,7 @@ tail847:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal853
+	JZ           normal901
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y4
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y4, Y1
@@ -15102,9 +15962,9 @@ tail847:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y3, Y3
 	VPSUBQ       Y4, Y3, Y3
-	JMP          scaled854
+	JMP          scaled902
 
-normal853:
+normal901:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -15113,13 +15973,13 @@ normal853:
 	VMULPD Y1, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled854:
+scaled902:
 	VMASKMOVPD (DX)(SI*8), Y2, Y0
 	VADDPD     Y3, Y0, Y0
 	VMASKMOVPD Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD Y0, Y2, (DX)(SI*8)
 
-done848:
+done896:
 	VZEROUPPER
 	RET
 
@@ -15134,9 +15994,9 @@ TEXT ·expSubAddAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest857
+	JL      oneTest905
 
-many855:
+many903:
 	VCVTPS2PD         (CX)(SI*4), Z1
 	VCVTPS2PD         (AX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -15243,14 +16103,14 @@ many855:
 	VMOVUPS           Y1, 96(DX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many855
+	JLE               many903
 
-oneTest857:
+oneTest905:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail858
+	JG   tail906
 
-one856:
+one904:
 	VCVTPS2PD         (CX)(SI*4), Z1
 	VCVTPS2PD         (AX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -15279,11 +16139,11 @@ one856:
 	VMOVUPS           Y1, (DX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one856
+	JLE               one904
 
-tail858:
+tail906:
 	SUBQ              SI, BX
-	JZ                done859
+	JZ                done907
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -15315,7 +16175,7 @@ tail858:
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, K1, (DX)(SI*4)
 
-done859:
+done907:
 	VZEROUPPER
 	RET
 
@@ -15331,9 +16191,9 @@ TEXT ·expSubAddAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest862
+	JL      oneTest910
 
-many860:
+many908:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (AX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -15390,14 +16250,14 @@ many860:
 	VMOVUPS      X2, 16(DX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many860
+	JLE          many908
 
-oneTest862:
+oneTest910:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail863
+	JG   tail911
 
-one861:
+one909:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (AX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -15427,11 +16287,11 @@ one861:
 	VMOVUPS      X2, (DX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one861
+	JLE          one909
 
-tail863:
+tail911:
 	SUBQ         SI, BX
-	JZ           done864
+	JZ           done912
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -15467,7 +16327,7 @@ tail863:
 	VCVTPD2PSY   Y0, X0
 	VMASKMOVPS   X0, X2, (DX)(SI*4)
 
-done864:
+done912:
 	VZEROUPPER
 	RET
 
@@ -15498,14 +16358,14 @@ TEXT ·logAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	CMPQ         BX, SI
-	JG           tail868
+	JG           tail916
 
-one866:
+one914:
 	VMOVUPS     (DX)(BX*8), Z18
 	VPSUBQ      Z6, Z18, Z19
 	VPCMPUQ     $0x06, Z7, Z19, K1
 	KORTESTW    K1, K1
-	JZ          normal870
+	JZ          normal918
 	VMOVUPS     Z18, Z19
 	VPXORQ      Z20, Z20, Z20
 	VMULPD      constants<>+5504(SB), Z18, Z21
@@ -15552,9 +16412,9 @@ one866:
 	VCMPPD      $0x11, constants<>+3328(SB), Z18, K1
 	VMOVUPD     constants<>+5696(SB), K1, Z26
 	VMOVUPS     Z26, (AX)(BX*8)
-	JMP         stored871
+	JMP         stored919
 
-normal870:
+normal918:
 	VPSUBQ      Z2, Z18, Z19
 	VPSRLQ      $0x34, Z19, Z18
 	VORPD       Z5, Z18, Z18
@@ -15589,14 +16449,14 @@ normal870:
 	VADDPD      Z21, Z25, Z25
 	VMOVUPS     Z25, (AX)(BX*8)
 
-stored871:
+stored919:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one866
+	JLE  one914
 
-tail868:
+tail916:
 	SUBQ        BX, CX
-	JZ          done869
+	JZ          done917
 	MOVQ        $-1, SI
 	SHLXQ       CX, SI, SI
 	NOTQ        SI
@@ -15649,7 +16509,7 @@ tail868:
 	VMOVUPD     constants<>+5696(SB), K2, Z8
 	VMOVUPD     Z8, K1, (AX)(BX*8)
 
-done869:
+done917:
 	VZEROUPPER
 	RET
 
@@ -15662,9 +16522,9 @@ TEXT ·logAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail875
+	JG   tail923
 
-one873:
+one921:
 	VMOVUPS     (DX)(BX*8), Y0
 	VPSUBQ      constants<>+4800(SB), Y0, Y1
 	VPCMPGTQ    constants<>+4864(SB), Y1, Y2
@@ -15672,7 +16532,7 @@ one873:
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
-	JZ          normal877
+	JZ          normal925
 	VMOVUPS     Y0, Y1
 	VXORPD      Y2, Y2, Y2
 	VMULPD      constants<>+5504(SB), Y0, Y3
@@ -15719,9 +16579,9 @@ one873:
 	VCMPPD      $0x11, constants<>+3328(SB), Y0, Y0
 	VBLENDVPD   Y0, constants<>+5696(SB), Y8, Y8
 	VMOVUPS     Y8, (AX)(BX*8)
-	JMP         stored878
+	JMP         stored926
 
-normal877:
+normal925:
 	VPSUBQ      constants<>+4608(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
 	VORPD       constants<>+1920(SB), Y0, Y0
@@ -15756,14 +16616,14 @@ normal877:
 	VADDPD      Y3, Y7, Y7
 	VMOVUPS     Y7, (AX)(BX*8)
 
-stored878:
+stored926:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one873
+	JLE  one921
 
-tail875:
+tail923:
 	SUBQ        BX, CX
-	JZ          done876
+	JZ          done924
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, CX
 	SUBQ        CX, SI
@@ -15816,7 +16676,7 @@ tail875:
 	VBLENDVPD   Y1, constants<>+5696(SB), Y9, Y9
 	VMASKMOVPD  Y9, Y0, (AX)(BX*8)
 
-done876:
+done924:
 	VZEROUPPER
 	RET
 
@@ -15841,9 +16701,9 @@ TEXT ·logAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest882
+	JL      oneTest930
 
-many880:
+many928:
 	VMOVUPS      (CX)(BX*4), Z12
 	VMOVUPS      64(CX)(BX*4), Z13
 	VGETMANTPS   $0x0b, Z12, Z14
@@ -15900,14 +16760,14 @@ many880:
 	VMOVUPS      Z15, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many880
+	JLE          many928
 
-oneTest882:
+oneTest930:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail883
+	JG   tail931
 
-one881:
+one929:
 	VMOVUPS      (CX)(BX*4), Z12
 	VGETMANTPS   $0x0b, Z12, Z13
 	VGETEXPPS    Z12, Z14
@@ -15937,11 +16797,11 @@ one881:
 	VMOVUPS      Z13, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one881
+	JLE          one929
 
-tail883:
+tail931:
 	SUBQ         BX, DX
-	JZ           done884
+	JZ           done932
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -15974,7 +16834,7 @@ tail883:
 	VFIXUPIMMPS  $0x00, constants<>+6336(SB), Z12, Z0
 	VMOVUPS      Z0, K1, (AX)(BX*4)
 
-done884:
+done932:
 	VZEROUPPER
 	RET
 
@@ -15990,9 +16850,9 @@ TEXT ·logAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest888
+	JL      oneTest936
 
-many886:
+many934:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
@@ -16002,7 +16862,7 @@ many886:
 	VORPS        Y4, Y3, Y3
 	VMOVMSKPS    Y3, DI
 	TESTL        DI, DI
-	JZ           usual891
+	JZ           usual939
 	VMOVUPS      (CX)(BX*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -16095,9 +16955,9 @@ many886:
 	VBROADCASTSS constants<>+384(SB), Y5
 	VBLENDVPS    Y3, Y5, Y4, Y3
 	VMOVUPS      Y3, 32(AX)(BX*4)
-	JMP          stored892
+	JMP          stored940
 
-usual891:
+usual939:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VPSUBD       Y0, Y3, Y3
@@ -16153,23 +17013,23 @@ usual891:
 	VMOVUPS      Y4, (AX)(BX*4)
 	VMOVUPS      Y3, 32(AX)(BX*4)
 
-stored892:
+stored940:
 	ADDQ $0x10, BX
 	CMPQ BX, SI
-	JLE  many886
+	JLE  many934
 
-oneTest888:
+oneTest936:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail889
+	JG   tail937
 
-one887:
+one935:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
 	VMOVMSKPS    Y3, DI
 	TESTL        DI, DI
-	JZ           usual893
+	JZ           usual941
 	VMOVUPS      (CX)(BX*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -16216,9 +17076,9 @@ one887:
 	VBROADCASTSS constants<>+384(SB), Y5
 	VBLENDVPS    Y3, Y5, Y4, Y3
 	VMOVUPS      Y3, (AX)(BX*4)
-	JMP          stored894
+	JMP          stored942
 
-usual893:
+usual941:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPSUBD       Y0, Y3, Y3
 	VANDPS       Y2, Y3, Y4
@@ -16247,14 +17107,14 @@ usual893:
 	VADDPS       Y3, Y5, Y3
 	VMOVUPS      Y3, (AX)(BX*4)
 
-stored894:
+stored942:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one887
+	JLE  one935
 
-tail889:
+tail937:
 	SUBQ         BX, DX
-	JZ           done890
+	JZ           done938
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -16306,7 +17166,7 @@ tail889:
 	VBLENDVPS    Y1, Y2, Y0, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 
-done890:
+done938:
 	VZEROUPPER
 	RET
 
@@ -16320,18 +17180,18 @@ TEXT ·sinCosAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail899
+	JG   tail947
 
-one897:
+one945:
 	VMOVUPS  (DX)(SI*8), Z0
 	VANDPD   constants<>+3200(SB), Z0, Z1
 	VCMPPD   $0x16, constants<>+6848(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok901
+	JZ       ok949
 	MOVQ     SI, ret+32(FP)
-	JMP      done895
+	JMP      done943
 
-ok901:
+ok949:
 	VMULPD    constants<>+6912(SB), Z0, Z1
 	VADDPD    constants<>+6976(SB), Z1, Z1
 	VSUBPD    constants<>+6976(SB), Z1, Z6
@@ -16394,12 +17254,12 @@ ok901:
 	VMOVUPS   Z3, (CX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one897
+	JLE       one945
 
-tail899:
+tail947:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done900
+	JZ        done948
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -16408,11 +17268,11 @@ tail899:
 	VANDPD    constants<>+3200(SB), Z0, Z1
 	VCMPPD    $0x16, constants<>+6848(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok902
+	JZ        ok950
 	MOVQ      SI, ret+32(FP)
-	JMP       done895
+	JMP       done943
 
-ok902:
+ok950:
 	VMULPD    constants<>+6912(SB), Z0, Z1
 	VADDPD    constants<>+6976(SB), Z1, Z1
 	VSUBPD    constants<>+6976(SB), Z1, Z2
@@ -16474,10 +17334,10 @@ ok902:
 	VMOVUPD   Z4, K1, (AX)(SI*8)
 	VMOVUPD   Z5, K1, (CX)(SI*8)
 
-done900:
+done948:
 	MOVQ BX, ret+32(FP)
 
-done895:
+done943:
 	VZEROUPPER
 	RET
 
@@ -16491,19 +17351,19 @@ TEXT ·sinCosAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail907
+	JG   tail955
 
-one905:
+one953:
 	VMOVUPS   (DX)(SI*8), Y0
 	VANDPD    constants<>+3200(SB), Y0, Y1
 	VCMPPD    $0x16, constants<>+6848(SB), Y1, Y1
 	VMOVMSKPD Y1, R8
 	TESTL     R8, R8
-	JZ        ok909
+	JZ        ok957
 	MOVQ      SI, ret+32(FP)
-	JMP       done903
+	JMP       done951
 
-ok909:
+ok957:
 	VMULPD    constants<>+6912(SB), Y0, Y1
 	VADDPD    constants<>+6976(SB), Y1, Y1
 	VSUBPD    constants<>+6976(SB), Y1, Y2
@@ -16564,12 +17424,12 @@ ok909:
 	VMOVUPS   Y2, (CX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one905
+	JLE       one953
 
-tail907:
+tail955:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done908
+	JZ         done956
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -16579,11 +17439,11 @@ tail907:
 	VCMPPD     $0x16, constants<>+6848(SB), Y2, Y2
 	VMOVMSKPD  Y2, DX
 	TESTL      DX, DX
-	JZ         ok910
+	JZ         ok958
 	MOVQ       SI, ret+32(FP)
-	JMP        done903
+	JMP        done951
 
-ok910:
+ok958:
 	VMULPD     constants<>+6912(SB), Y1, Y2
 	VADDPD     constants<>+6976(SB), Y2, Y2
 	VSUBPD     constants<>+6976(SB), Y2, Y3
@@ -16643,10 +17503,10 @@ ok910:
 	VMASKMOVPD Y4, Y0, (AX)(SI*8)
 	VMASKMOVPD Y3, Y0, (CX)(SI*8)
 
-done908:
+done956:
 	MOVQ BX, ret+32(FP)
 
-done903:
+done951:
 	VZEROUPPER
 	RET
 
@@ -16660,18 +17520,18 @@ TEXT ·sinCosAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail915
+	JG   tail963
 
-one913:
+one961:
 	VCVTPS2PD (DX)(SI*4), Z0
 	VANDPD    constants<>+3200(SB), Z0, Z1
 	VCMPPD    $0x16, constants<>+6848(SB), Z1, K1
 	KORTESTW  K1, K1
-	JZ        ok917
+	JZ        ok965
 	MOVQ      SI, ret+32(FP)
-	JMP       done911
+	JMP       done959
 
-ok917:
+ok965:
 	VMULPD    constants<>+6912(SB), Z0, Z1
 	VADDPD    constants<>+6976(SB), Z1, Z1
 	VSUBPD    constants<>+6976(SB), Z1, Z6
@@ -16736,12 +17596,12 @@ ok917:
 	VMOVUPS   Y3, (CX)(SI*4)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one913
+	JLE       one961
 
-tail915:
+tail963:
 	MOVQ        BX, DI
 	SUBQ        SI, DI
-	JZ          done916
+	JZ          done964
 	MOVQ        $-1, R8
 	SHLXQ       DI, R8, R8
 	NOTQ        R8
@@ -16750,11 +17610,11 @@ tail915:
 	VANDPD      constants<>+3200(SB), Z0, Z1
 	VCMPPD      $0x16, constants<>+6848(SB), Z1, K2
 	KORTESTW    K2, K2
-	JZ          ok918
+	JZ          ok966
 	MOVQ        SI, ret+32(FP)
-	JMP         done911
+	JMP         done959
 
-ok918:
+ok966:
 	VMULPD    constants<>+6912(SB), Z0, Z1
 	VADDPD    constants<>+6976(SB), Z1, Z1
 	VSUBPD    constants<>+6976(SB), Z1, Z2
@@ -16818,10 +17678,10 @@ ok918:
 	VCVTPD2PS Z5, Y5
 	VMOVUPS   Y5, K1, (CX)(SI*4)
 
-done916:
+done964:
 	MOVQ BX, ret+32(FP)
 
-done911:
+done959:
 	VZEROUPPER
 	RET
 
@@ -16835,19 +17695,19 @@ TEXT ·sinCosAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail923
+	JG   tail971
 
-one921:
+one969:
 	VCVTPS2PD (DX)(SI*4), Y0
 	VANDPD    constants<>+3200(SB), Y0, Y1
 	VCMPPD    $0x16, constants<>+6848(SB), Y1, Y1
 	VMOVMSKPD Y1, R8
 	TESTL     R8, R8
-	JZ        ok925
+	JZ        ok973
 	MOVQ      SI, ret+32(FP)
-	JMP       done919
+	JMP       done967
 
-ok925:
+ok973:
 	VMULPD     constants<>+6912(SB), Y0, Y1
 	VADDPD     constants<>+6976(SB), Y1, Y1
 	VSUBPD     constants<>+6976(SB), Y1, Y2
@@ -16910,12 +17770,12 @@ ok925:
 	VMOVUPS    X2, (CX)(SI*4)
 	ADDQ       $0x04, SI
 	CMPQ       SI, DI
-	JLE        one921
+	JLE        one969
 
-tail923:
+tail971:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done924
+	JZ         done972
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -16926,11 +17786,11 @@ tail923:
 	VCMPPD     $0x16, constants<>+6848(SB), Y2, Y2
 	VMOVMSKPD  Y2, DX
 	TESTL      DX, DX
-	JZ         ok926
+	JZ         ok974
 	MOVQ       SI, ret+32(FP)
-	JMP        done919
+	JMP        done967
 
-ok926:
+ok974:
 	VMULPD     constants<>+6912(SB), Y1, Y2
 	VADDPD     constants<>+6976(SB), Y2, Y2
 	VSUBPD     constants<>+6976(SB), Y2, Y3
@@ -16992,10 +17852,10 @@ ok926:
 	VCVTPD2PSY Y3, X3
 	VMASKMOVPS X3, X0, (CX)(SI*4)
 
-done924:
+done972:
 	MOVQ BX, ret+32(FP)
 
-done919:
+done967:
 	VZEROUPPER
 	RET
 
@@ -17022,9 +17882,9 @@ TEXT ·sinAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest930
+	JL      oneTest978
 
-many928:
+many976:
 	VMOVUPS  (CX)(BX*8), Z14
 	VANDPD   constants<>+3200(SB), Z14, Z14
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K1
@@ -17033,11 +17893,11 @@ many928:
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok933
+	JZ       ok981
 	MOVQ     BX, ret+24(FP)
-	JMP      done927
+	JMP      done975
 
-ok933:
+ok981:
 	VMOVUPS       (CX)(BX*8), Z14
 	VMOVUPS       64(CX)(BX*8), Z15
 	VMOVUPS       Z1, Z16
@@ -17102,23 +17962,23 @@ ok933:
 	VMOVUPS       Z15, 64(AX)(BX*8)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           many928
+	JLE           many976
 
-oneTest930:
+oneTest978:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail931
+	JG   tail979
 
-one929:
+one977:
 	VMOVUPS  (CX)(BX*8), Z14
 	VANDPD   constants<>+3200(SB), Z14, Z14
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K1
 	KORTESTW K1, K1
-	JZ       ok934
+	JZ       ok982
 	MOVQ     BX, ret+24(FP)
-	JMP      done927
+	JMP      done975
 
-ok934:
+ok982:
 	VMOVUPS       (CX)(BX*8), Z14
 	VMOVUPS       Z1, Z15
 	VFMADD213PD   Z0, Z14, Z15
@@ -17152,12 +18012,12 @@ ok934:
 	VMOVUPS       Z14, (AX)(BX*8)
 	ADDQ          $0x08, BX
 	CMPQ          BX, SI
-	JLE           one929
+	JLE           one977
 
-tail931:
+tail979:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done932
+	JZ        done980
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -17166,11 +18026,11 @@ tail931:
 	VANDPD    constants<>+3200(SB), Z14, Z14
 	VCMPPD    $0x16, constants<>+6848(SB), Z14, K2
 	KORTESTW  K2, K2
-	JZ        ok935
+	JZ        ok983
 	MOVQ      BX, ret+24(FP)
-	JMP       done927
+	JMP       done975
 
-ok935:
+ok983:
 	VMOVUPD.Z     (CX)(BX*8), K1, Z14
 	VMOVUPS       Z1, Z1
 	VFMADD213PD   Z0, Z14, Z1
@@ -17203,10 +18063,10 @@ ok935:
 	VXORPD        Z0, Z14, Z0
 	VMOVUPD       Z0, K1, (AX)(BX*8)
 
-done932:
+done980:
 	MOVQ DX, ret+24(FP)
 
-done927:
+done975:
 	VZEROUPPER
 	RET
 
@@ -17222,9 +18082,9 @@ TEXT ·sinAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest939
+	JL      oneTest987
 
-many937:
+many985:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -17234,11 +18094,11 @@ many937:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok942
+	JZ        ok990
 	MOVQ      BX, ret+24(FP)
-	JMP       done936
+	JMP       done984
 
-ok942:
+ok990:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMOVUPS      Y1, Y5
@@ -17301,24 +18161,24 @@ ok942:
 	VMOVUPS      Y4, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many937
+	JLE          many985
 
-oneTest939:
+oneTest987:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail940
+	JG   tail988
 
-one938:
+one986:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok943
+	JZ        ok991
 	MOVQ      BX, ret+24(FP)
-	JMP       done936
+	JMP       done984
 
-ok943:
+ok991:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      Y1, Y4
 	VFMADD213PD  Y0, Y3, Y4
@@ -17351,12 +18211,12 @@ ok943:
 	VMOVUPS      Y3, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one938
+	JLE          one986
 
-tail940:
+tail988:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done941
+	JZ         done989
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -17366,11 +18226,11 @@ tail940:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok944
+	JZ         ok992
 	MOVQ       BX, ret+24(FP)
-	JMP        done936
+	JMP        done984
 
-ok944:
+ok992:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y4
 	VMOVUPS      Y1, Y1
 	VFMADD213PD  Y0, Y4, Y1
@@ -17402,10 +18262,10 @@ ok944:
 	VXORPD       Y1, Y0, Y0
 	VMASKMOVPD   Y0, Y3, (AX)(BX*8)
 
-done941:
+done989:
 	MOVQ DX, ret+24(FP)
 
-done936:
+done984:
 	VZEROUPPER
 	RET
 
@@ -17429,9 +18289,9 @@ TEXT ·sinAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest948
+	JL      oneTest996
 
-many946:
+many994:
 	VMOVUPS  (CX)(BX*4), Z11
 	VANDPS   constants<>+3264(SB), Z11, Z11
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K1
@@ -17440,11 +18300,11 @@ many946:
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok951
+	JZ       ok999
 	MOVQ     BX, ret+24(FP)
-	JMP      done945
+	JMP      done993
 
-ok951:
+ok999:
 	VMOVUPS       (CX)(BX*4), Z11
 	VMOVUPS       64(CX)(BX*4), Z12
 	VMOVUPS       Z1, Z13
@@ -17497,23 +18357,23 @@ ok951:
 	VMOVUPS       Z12, 64(AX)(BX*4)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many946
+	JLE           many994
 
-oneTest948:
+oneTest996:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail949
+	JG   tail997
 
-one947:
+one995:
 	VMOVUPS  (CX)(BX*4), Z11
 	VANDPS   constants<>+3264(SB), Z11, Z11
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K1
 	KORTESTW K1, K1
-	JZ       ok952
+	JZ       ok1000
 	MOVQ     BX, ret+24(FP)
-	JMP      done945
+	JMP      done993
 
-ok952:
+ok1000:
 	VMOVUPS       (CX)(BX*4), Z11
 	VMOVUPS       Z1, Z12
 	VFMADD213PS   Z0, Z11, Z12
@@ -17541,12 +18401,12 @@ ok952:
 	VMOVUPS       Z11, (AX)(BX*4)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           one947
+	JLE           one995
 
-tail949:
+tail997:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done950
+	JZ        done998
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -17555,11 +18415,11 @@ tail949:
 	VANDPS    constants<>+3264(SB), Z11, Z11
 	VCMPPS    $0x16, constants<>+9216(SB), Z11, K2
 	KORTESTW  K2, K2
-	JZ        ok953
+	JZ        ok1001
 	MOVQ      BX, ret+24(FP)
-	JMP       done945
+	JMP       done993
 
-ok953:
+ok1001:
 	VMOVUPS.Z     (CX)(BX*4), K1, Z11
 	VMOVUPS       Z1, Z1
 	VFMADD213PS   Z0, Z11, Z1
@@ -17586,10 +18446,10 @@ ok953:
 	VXORPS        Z0, Z11, Z0
 	VMOVUPS       Z0, K1, (AX)(BX*4)
 
-done950:
+done998:
 	MOVQ DX, ret+24(FP)
 
-done945:
+done993:
 	VZEROUPPER
 	RET
 
@@ -17605,9 +18465,9 @@ TEXT ·sinAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest957
+	JL      oneTest1005
 
-many955:
+many1003:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -17617,11 +18477,11 @@ many955:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok960
+	JZ        ok1008
 	MOVQ      BX, ret+24(FP)
-	JMP       done954
+	JMP       done1002
 
-ok960:
+ok1008:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMOVUPS      Y1, Y5
@@ -17672,24 +18532,24 @@ ok960:
 	VMOVUPS      Y4, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many955
+	JLE          many1003
 
-oneTest957:
+oneTest1005:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail958
+	JG   tail1006
 
-one956:
+one1004:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok961
+	JZ        ok1009
 	MOVQ      BX, ret+24(FP)
-	JMP       done954
+	JMP       done1002
 
-ok961:
+ok1009:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      Y1, Y4
 	VFMADD213PS  Y0, Y3, Y4
@@ -17716,12 +18576,12 @@ ok961:
 	VMOVUPS      Y3, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one956
+	JLE          one1004
 
-tail958:
+tail1006:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done959
+	JZ         done1007
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -17731,11 +18591,11 @@ tail958:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok962
+	JZ         ok1010
 	MOVQ       BX, ret+24(FP)
-	JMP        done954
+	JMP        done1002
 
-ok962:
+ok1010:
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
 	VMOVUPS      Y1, Y1
 	VFMADD213PS  Y0, Y4, Y1
@@ -17761,10 +18621,10 @@ ok962:
 	VXORPS       Y1, Y0, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 
-done959:
+done1007:
 	MOVQ DX, ret+24(FP)
 
-done954:
+done1002:
 	VZEROUPPER
 	RET
 
@@ -17791,9 +18651,9 @@ TEXT ·cosAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest966
+	JL      oneTest1014
 
-many964:
+many1012:
 	VMOVUPS  (CX)(BX*8), Z14
 	VANDPD   constants<>+3200(SB), Z14, Z14
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K1
@@ -17802,11 +18662,11 @@ many964:
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok969
+	JZ       ok1017
 	MOVQ     BX, ret+24(FP)
-	JMP      done963
+	JMP      done1011
 
-ok969:
+ok1017:
 	VMOVUPS       (CX)(BX*8), Z14
 	VMOVUPS       64(CX)(BX*8), Z15
 	VMOVUPS       Z1, Z16
@@ -17871,23 +18731,23 @@ ok969:
 	VMOVUPS       Z15, 64(AX)(BX*8)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           many964
+	JLE           many1012
 
-oneTest966:
+oneTest1014:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail967
+	JG   tail1015
 
-one965:
+one1013:
 	VMOVUPS  (CX)(BX*8), Z14
 	VANDPD   constants<>+3200(SB), Z14, Z14
 	VCMPPD   $0x16, constants<>+6848(SB), Z14, K1
 	KORTESTW K1, K1
-	JZ       ok970
+	JZ       ok1018
 	MOVQ     BX, ret+24(FP)
-	JMP      done963
+	JMP      done1011
 
-ok970:
+ok1018:
 	VMOVUPS       (CX)(BX*8), Z14
 	VMOVUPS       Z1, Z15
 	VFMADD213PD   Z0, Z14, Z15
@@ -17921,12 +18781,12 @@ ok970:
 	VMOVUPS       Z14, (AX)(BX*8)
 	ADDQ          $0x08, BX
 	CMPQ          BX, SI
-	JLE           one965
+	JLE           one1013
 
-tail967:
+tail1015:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done968
+	JZ        done1016
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -17935,11 +18795,11 @@ tail967:
 	VANDPD    constants<>+3200(SB), Z14, Z14
 	VCMPPD    $0x16, constants<>+6848(SB), Z14, K2
 	KORTESTW  K2, K2
-	JZ        ok971
+	JZ        ok1019
 	MOVQ      BX, ret+24(FP)
-	JMP       done963
+	JMP       done1011
 
-ok971:
+ok1019:
 	VMOVUPD.Z     (CX)(BX*8), K1, Z14
 	VMOVUPS       Z1, Z1
 	VFMADD213PD   Z0, Z14, Z1
@@ -17972,10 +18832,10 @@ ok971:
 	VXORPD        Z0, Z14, Z0
 	VMOVUPD       Z0, K1, (AX)(BX*8)
 
-done968:
+done1016:
 	MOVQ DX, ret+24(FP)
 
-done963:
+done1011:
 	VZEROUPPER
 	RET
 
@@ -17991,9 +18851,9 @@ TEXT ·cosAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest975
+	JL      oneTest1023
 
-many973:
+many1021:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -18003,11 +18863,11 @@ many973:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok978
+	JZ        ok1026
 	MOVQ      BX, ret+24(FP)
-	JMP       done972
+	JMP       done1020
 
-ok978:
+ok1026:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMOVUPS      Y1, Y5
@@ -18070,24 +18930,24 @@ ok978:
 	VMOVUPS      Y4, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many973
+	JLE          many1021
 
-oneTest975:
+oneTest1023:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail976
+	JG   tail1024
 
-one974:
+one1022:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok979
+	JZ        ok1027
 	MOVQ      BX, ret+24(FP)
-	JMP       done972
+	JMP       done1020
 
-ok979:
+ok1027:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      Y1, Y4
 	VFMADD213PD  Y0, Y3, Y4
@@ -18120,12 +18980,12 @@ ok979:
 	VMOVUPS      Y3, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one974
+	JLE          one1022
 
-tail976:
+tail1024:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done977
+	JZ         done1025
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -18135,11 +18995,11 @@ tail976:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok980
+	JZ         ok1028
 	MOVQ       BX, ret+24(FP)
-	JMP        done972
+	JMP        done1020
 
-ok980:
+ok1028:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y4
 	VMOVUPS      Y1, Y1
 	VFMADD213PD  Y0, Y4, Y1
@@ -18171,10 +19031,10 @@ ok980:
 	VXORPD       Y1, Y0, Y0
 	VMASKMOVPD   Y0, Y3, (AX)(BX*8)
 
-done977:
+done1025:
 	MOVQ DX, ret+24(FP)
 
-done972:
+done1020:
 	VZEROUPPER
 	RET
 
@@ -18198,9 +19058,9 @@ TEXT ·cosAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest984
+	JL      oneTest1032
 
-many982:
+many1030:
 	VMOVUPS  (CX)(BX*4), Z11
 	VANDPS   constants<>+3264(SB), Z11, Z11
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K1
@@ -18209,11 +19069,11 @@ many982:
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok987
+	JZ       ok1035
 	MOVQ     BX, ret+24(FP)
-	JMP      done981
+	JMP      done1029
 
-ok987:
+ok1035:
 	VMOVUPS       (CX)(BX*4), Z11
 	VMOVUPS       64(CX)(BX*4), Z12
 	VMOVUPS       Z1, Z13
@@ -18266,23 +19126,23 @@ ok987:
 	VMOVUPS       Z12, 64(AX)(BX*4)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many982
+	JLE           many1030
 
-oneTest984:
+oneTest1032:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail985
+	JG   tail1033
 
-one983:
+one1031:
 	VMOVUPS  (CX)(BX*4), Z11
 	VANDPS   constants<>+3264(SB), Z11, Z11
 	VCMPPS   $0x16, constants<>+9216(SB), Z11, K1
 	KORTESTW K1, K1
-	JZ       ok988
+	JZ       ok1036
 	MOVQ     BX, ret+24(FP)
-	JMP      done981
+	JMP      done1029
 
-ok988:
+ok1036:
 	VMOVUPS       (CX)(BX*4), Z11
 	VMOVUPS       Z1, Z12
 	VFMADD213PS   Z0, Z11, Z12
@@ -18310,12 +19170,12 @@ ok988:
 	VMOVUPS       Z11, (AX)(BX*4)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           one983
+	JLE           one1031
 
-tail985:
+tail1033:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done986
+	JZ        done1034
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -18324,11 +19184,11 @@ tail985:
 	VANDPS    constants<>+3264(SB), Z11, Z11
 	VCMPPS    $0x16, constants<>+9216(SB), Z11, K2
 	KORTESTW  K2, K2
-	JZ        ok989
+	JZ        ok1037
 	MOVQ      BX, ret+24(FP)
-	JMP       done981
+	JMP       done1029
 
-ok989:
+ok1037:
 	VMOVUPS.Z     (CX)(BX*4), K1, Z11
 	VMOVUPS       Z1, Z1
 	VFMADD213PS   Z0, Z11, Z1
@@ -18355,10 +19215,10 @@ ok989:
 	VXORPS        Z0, Z11, Z0
 	VMOVUPS       Z0, K1, (AX)(BX*4)
 
-done986:
+done1034:
 	MOVQ DX, ret+24(FP)
 
-done981:
+done1029:
 	VZEROUPPER
 	RET
 
@@ -18374,9 +19234,9 @@ TEXT ·cosAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest993
+	JL      oneTest1041
 
-many991:
+many1039:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -18386,11 +19246,11 @@ many991:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok996
+	JZ        ok1044
 	MOVQ      BX, ret+24(FP)
-	JMP       done990
+	JMP       done1038
 
-ok996:
+ok1044:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMOVUPS      Y1, Y5
@@ -18441,24 +19301,24 @@ ok996:
 	VMOVUPS      Y4, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many991
+	JLE          many1039
 
-oneTest993:
+oneTest1041:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail994
+	JG   tail1042
 
-one992:
+one1040:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok997
+	JZ        ok1045
 	MOVQ      BX, ret+24(FP)
-	JMP       done990
+	JMP       done1038
 
-ok997:
+ok1045:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      Y1, Y4
 	VFMADD213PS  Y0, Y3, Y4
@@ -18485,12 +19345,12 @@ ok997:
 	VMOVUPS      Y3, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one992
+	JLE          one1040
 
-tail994:
+tail1042:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done995
+	JZ         done1043
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -18500,11 +19360,11 @@ tail994:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok998
+	JZ         ok1046
 	MOVQ       BX, ret+24(FP)
-	JMP        done990
+	JMP        done1038
 
-ok998:
+ok1046:
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
 	VMOVUPS      Y1, Y1
 	VFMADD213PS  Y0, Y4, Y1
@@ -18530,10 +19390,10 @@ ok998:
 	VXORPS       Y1, Y0, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(BX*4)
 
-done995:
+done1043:
 	MOVQ DX, ret+24(FP)
 
-done990:
+done1038:
 	VZEROUPPER
 	RET
 
@@ -18566,9 +19426,9 @@ TEXT ·tanAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1002
+	JL      oneTest1050
 
-many1000:
+many1048:
 	VMOVUPS  (DX)(SI*8), Z19
 	VANDPD   constants<>+3200(SB), Z19, Z19
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K1
@@ -18577,11 +19437,11 @@ many1000:
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1005
+	JZ       ok1053
 	MOVQ     SI, ret+32(FP)
-	JMP      done999
+	JMP      done1047
 
-ok1005:
+ok1053:
 	VMOVUPS       (DX)(SI*8), Z19
 	VMOVUPS       64(DX)(SI*8), Z20
 	VMOVUPS       Z2, Z21
@@ -18654,23 +19514,23 @@ ok1005:
 	VMOVUPS       Z22, 64(CX)(SI*8)
 	ADDQ          $0x10, SI
 	CMPQ          SI, DI
-	JLE           many1000
+	JLE           many1048
 
-oneTest1002:
+oneTest1050:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1003
+	JG   tail1051
 
-one1001:
+one1049:
 	VMOVUPS  (DX)(SI*8), Z19
 	VANDPD   constants<>+3200(SB), Z19, Z19
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K1
 	KORTESTW K1, K1
-	JZ       ok1006
+	JZ       ok1054
 	MOVQ     SI, ret+32(FP)
-	JMP      done999
+	JMP      done1047
 
-ok1006:
+ok1054:
 	VMOVUPS       (DX)(SI*8), Z19
 	VMOVUPS       Z2, Z20
 	VFMADD213PD   Z0, Z19, Z20
@@ -18708,12 +19568,12 @@ ok1006:
 	VMOVUPS       Z20, (CX)(SI*8)
 	ADDQ          $0x08, SI
 	CMPQ          SI, DI
-	JLE           one1001
+	JLE           one1049
 
-tail1003:
+tail1051:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1004
+	JZ        done1052
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -18722,11 +19582,11 @@ tail1003:
 	VANDPD    constants<>+3200(SB), Z19, Z19
 	VCMPPD    $0x16, constants<>+6848(SB), Z19, K2
 	KORTESTW  K2, K2
-	JZ        ok1007
+	JZ        ok1055
 	MOVQ      SI, ret+32(FP)
-	JMP       done999
+	JMP       done1047
 
-ok1007:
+ok1055:
 	VMOVUPD.Z     (DX)(SI*8), K1, Z19
 	VMOVUPS       Z2, Z2
 	VFMADD213PD   Z0, Z19, Z2
@@ -18763,10 +19623,10 @@ ok1007:
 	VMOVUPD       Z0, K1, (AX)(SI*8)
 	VMOVUPD       Z2, K1, (CX)(SI*8)
 
-done1004:
+done1052:
 	MOVQ BX, ret+32(FP)
 
-done999:
+done1047:
 	VZEROUPPER
 	RET
 
@@ -18783,9 +19643,9 @@ TEXT ·tanAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1011
+	JL      oneTest1059
 
-many1009:
+many1057:
 	VMOVUPS   (DX)(SI*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -18795,11 +19655,11 @@ many1009:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1014
+	JZ        ok1062
 	MOVQ      SI, ret+32(FP)
-	JMP       done1008
+	JMP       done1056
 
-ok1014:
+ok1062:
 	VMOVUPS      (DX)(SI*8), Y3
 	VMOVUPS      32(DX)(SI*8), Y4
 	VMOVUPS      Y2, Y5
@@ -18870,24 +19730,24 @@ ok1014:
 	VMOVUPS      Y6, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many1009
+	JLE          many1057
 
-oneTest1011:
+oneTest1059:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1012
+	JG   tail1060
 
-one1010:
+one1058:
 	VMOVUPS   (DX)(SI*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1015
+	JZ        ok1063
 	MOVQ      SI, ret+32(FP)
-	JMP       done1008
+	JMP       done1056
 
-ok1015:
+ok1063:
 	VMOVUPS      (DX)(SI*8), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PD  Y0, Y3, Y4
@@ -18924,12 +19784,12 @@ ok1015:
 	VMOVUPS      Y4, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1010
+	JLE          one1058
 
-tail1012:
+tail1060:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1013
+	JZ         done1061
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -18939,11 +19799,11 @@ tail1012:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, DI
 	TESTL      DI, DI
-	JZ         ok1016
+	JZ         ok1064
 	MOVQ       SI, ret+32(FP)
-	JMP        done1008
+	JMP        done1056
 
-ok1016:
+ok1064:
 	VMASKMOVPD   (DX)(SI*8), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PD  Y0, Y4, Y2
@@ -18979,10 +19839,10 @@ ok1016:
 	VMASKMOVPD   Y0, Y3, (AX)(SI*8)
 	VMASKMOVPD   Y2, Y3, (CX)(SI*8)
 
-done1013:
+done1061:
 	MOVQ BX, ret+32(FP)
 
-done1008:
+done1056:
 	VZEROUPPER
 	RET
 
@@ -19009,9 +19869,9 @@ TEXT ·tanAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1020
+	JL      oneTest1068
 
-many1018:
+many1066:
 	VMOVUPS  (DX)(SI*4), Z13
 	VANDPS   constants<>+3264(SB), Z13, Z13
 	VCMPPS   $0x16, constants<>+9216(SB), Z13, K1
@@ -19020,11 +19880,11 @@ many1018:
 	VCMPPS   $0x16, constants<>+9216(SB), Z13, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1023
+	JZ       ok1071
 	MOVQ     SI, ret+32(FP)
-	JMP      done1017
+	JMP      done1065
 
-ok1023:
+ok1071:
 	VMOVUPS       (DX)(SI*4), Z13
 	VMOVUPS       64(DX)(SI*4), Z14
 	VMOVUPS       Z2, Z15
@@ -19085,23 +19945,23 @@ ok1023:
 	VMOVUPS       Z16, 64(CX)(SI*4)
 	ADDQ          $0x20, SI
 	CMPQ          SI, DI
-	JLE           many1018
+	JLE           many1066
 
-oneTest1020:
+oneTest1068:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1021
+	JG   tail1069
 
-one1019:
+one1067:
 	VMOVUPS  (DX)(SI*4), Z13
 	VANDPS   constants<>+3264(SB), Z13, Z13
 	VCMPPS   $0x16, constants<>+9216(SB), Z13, K1
 	KORTESTW K1, K1
-	JZ       ok1024
+	JZ       ok1072
 	MOVQ     SI, ret+32(FP)
-	JMP      done1017
+	JMP      done1065
 
-ok1024:
+ok1072:
 	VMOVUPS       (DX)(SI*4), Z13
 	VMOVUPS       Z2, Z14
 	VFMADD213PS   Z0, Z13, Z14
@@ -19133,12 +19993,12 @@ ok1024:
 	VMOVUPS       Z14, (CX)(SI*4)
 	ADDQ          $0x10, SI
 	CMPQ          SI, DI
-	JLE           one1019
+	JLE           one1067
 
-tail1021:
+tail1069:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1022
+	JZ        done1070
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -19147,11 +20007,11 @@ tail1021:
 	VANDPS    constants<>+3264(SB), Z13, Z13
 	VCMPPS    $0x16, constants<>+9216(SB), Z13, K2
 	KORTESTW  K2, K2
-	JZ        ok1025
+	JZ        ok1073
 	MOVQ      SI, ret+32(FP)
-	JMP       done1017
+	JMP       done1065
 
-ok1025:
+ok1073:
 	VMOVUPS.Z     (DX)(SI*4), K1, Z13
 	VMOVUPS       Z2, Z2
 	VFMADD213PS   Z0, Z13, Z2
@@ -19182,10 +20042,10 @@ ok1025:
 	VMOVUPS       Z0, K1, (AX)(SI*4)
 	VMOVUPS       Z2, K1, (CX)(SI*4)
 
-done1022:
+done1070:
 	MOVQ BX, ret+32(FP)
 
-done1017:
+done1065:
 	VZEROUPPER
 	RET
 
@@ -19202,9 +20062,9 @@ TEXT ·tanAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1029
+	JL      oneTest1077
 
-many1027:
+many1075:
 	VMOVUPS   (DX)(SI*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -19214,11 +20074,11 @@ many1027:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1032
+	JZ        ok1080
 	MOVQ      SI, ret+32(FP)
-	JMP       done1026
+	JMP       done1074
 
-ok1032:
+ok1080:
 	VMOVUPS      (DX)(SI*4), Y3
 	VMOVUPS      32(DX)(SI*4), Y4
 	VMOVUPS      Y2, Y5
@@ -19277,24 +20137,24 @@ ok1032:
 	VMOVUPS      Y6, 32(CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1027
+	JLE          many1075
 
-oneTest1029:
+oneTest1077:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1030
+	JG   tail1078
 
-one1028:
+one1076:
 	VMOVUPS   (DX)(SI*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1033
+	JZ        ok1081
 	MOVQ      SI, ret+32(FP)
-	JMP       done1026
+	JMP       done1074
 
-ok1033:
+ok1081:
 	VMOVUPS      (DX)(SI*4), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PS  Y0, Y3, Y4
@@ -19325,12 +20185,12 @@ ok1033:
 	VMOVUPS      Y4, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1028
+	JLE          one1076
 
-tail1030:
+tail1078:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1031
+	JZ         done1079
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -19340,11 +20200,11 @@ tail1030:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, DI
 	TESTL      DI, DI
-	JZ         ok1034
+	JZ         ok1082
 	MOVQ       SI, ret+32(FP)
-	JMP        done1026
+	JMP        done1074
 
-ok1034:
+ok1082:
 	VMASKMOVPS   (DX)(SI*4), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PS  Y0, Y4, Y2
@@ -19374,10 +20234,10 @@ ok1034:
 	VMASKMOVPS   Y0, Y3, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y3, (CX)(SI*4)
 
-done1031:
+done1079:
 	MOVQ BX, ret+32(FP)
 
-done1026:
+done1074:
 	VZEROUPPER
 	RET
 
@@ -19404,9 +20264,9 @@ TEXT ·expm1AVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1038
+	JL      oneTest1086
 
-many1036:
+many1084:
 	VMOVUPS      (DX)(SI*8), Z13
 	VMOVUPS      64(DX)(SI*8), Z14
 	VMOVUPS      Z2, Z15
@@ -19473,14 +20333,14 @@ many1036:
 	VMOVUPS      Z20, 64(CX)(SI*8)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1036
+	JLE          many1084
 
-oneTest1038:
+oneTest1086:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1039
+	JG   tail1087
 
-one1037:
+one1085:
 	VMOVUPS      (DX)(SI*8), Z13
 	VMOVUPS      Z2, Z14
 	VFMADD213PD  Z0, Z13, Z14
@@ -19515,11 +20375,11 @@ one1037:
 	VMOVUPS      Z16, (CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1037
+	JLE          one1085
 
-tail1039:
+tail1087:
 	SUBQ         SI, BX
-	JZ           done1040
+	JZ           done1088
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -19557,7 +20417,7 @@ tail1039:
 	VMOVUPD      Z0, K1, (AX)(SI*8)
 	VMOVUPD      Z3, K1, (CX)(SI*8)
 
-done1040:
+done1088:
 	VZEROUPPER
 	RET
 
@@ -19576,9 +20436,9 @@ TEXT ·expm1AVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail1045
+	JG      tail1093
 
-one1043:
+one1091:
 	VMOVUPS      (DX)(SI*8), Y5
 	VMINPD       Y5, Y2, Y6
 	VMAXPD       Y6, Y3, Y6
@@ -19631,11 +20491,11 @@ one1043:
 	VMOVUPS      Y6, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1043
+	JLE          one1091
 
-tail1045:
+tail1093:
 	SUBQ         SI, BX
-	JZ           done1046
+	JZ           done1094
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -19691,7 +20551,7 @@ tail1045:
 	VMASKMOVPD   Y0, Y5, (AX)(SI*8)
 	VMASKMOVPD   Y2, Y5, (CX)(SI*8)
 
-done1046:
+done1094:
 	VZEROUPPER
 	RET
 
@@ -19717,9 +20577,9 @@ TEXT ·expm1AVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1050
+	JL      oneTest1098
 
-many1048:
+many1096:
 	VMOVUPS      (DX)(SI*4), Z12
 	VMOVUPS      64(DX)(SI*4), Z13
 	VMOVUPS      Z2, Z14
@@ -19778,14 +20638,14 @@ many1048:
 	VMOVUPS      Z21, 64(CX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many1048
+	JLE          many1096
 
-oneTest1050:
+oneTest1098:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1051
+	JG   tail1099
 
-one1049:
+one1097:
 	VMOVUPS      (DX)(SI*4), Z12
 	VMOVUPS      Z2, Z13
 	VFMADD213PS  Z0, Z12, Z13
@@ -19816,11 +20676,11 @@ one1049:
 	VMOVUPS      Z16, (CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one1049
+	JLE          one1097
 
-tail1051:
+tail1099:
 	SUBQ         SI, BX
-	JZ           done1052
+	JZ           done1100
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -19854,7 +20714,7 @@ tail1051:
 	VMOVUPS      Z0, K1, (AX)(SI*4)
 	VMOVUPS      Z2, K1, (CX)(SI*4)
 
-done1052:
+done1100:
 	VZEROUPPER
 	RET
 
@@ -19874,9 +20734,9 @@ TEXT ·expm1AVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail1057
+	JG      tail1105
 
-one1055:
+one1103:
 	VMOVUPS      (DX)(SI*4), Y6
 	VMINPS       Y6, Y1, Y7
 	VMAXPS       Y7, Y2, Y7
@@ -19921,11 +20781,11 @@ one1055:
 	VMOVUPS      Y9, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1055
+	JLE          one1103
 
-tail1057:
+tail1105:
 	SUBQ         SI, BX
-	JZ           done1058
+	JZ           done1106
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -19973,7 +20833,7 @@ tail1057:
 	VMASKMOVPS   Y1, Y6, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y6, (CX)(SI*4)
 
-done1058:
+done1106:
 	VZEROUPPER
 	RET
 
@@ -19994,9 +20854,9 @@ TEXT ·log1pAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1062
+	JL      oneTest1110
 
-many1060:
+many1108:
 	VMOVUPS          (DX)(SI*8), Z7
 	VMOVUPS          64(DX)(SI*8), Z8
 	VADDPD           Z0, Z7, Z9
@@ -20107,14 +20967,14 @@ many1060:
 	VMOVUPS          Z10, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many1060
+	JLE              many1108
 
-oneTest1062:
+oneTest1110:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1063
+	JG   tail1111
 
-one1061:
+one1109:
 	VMOVUPS          (DX)(SI*8), Z7
 	VADDPD           Z0, Z7, Z8
 	VSUBPD           Z0, Z8, Z9
@@ -20171,11 +21031,11 @@ one1061:
 	VMOVUPS          Z8, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one1061
+	JLE              one1109
 
-tail1063:
+tail1111:
 	SUBQ             SI, BX
-	JZ               done1064
+	JZ               done1112
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -20235,7 +21095,7 @@ tail1063:
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 	VMOVUPD          Z0, K1, (CX)(SI*8)
 
-done1064:
+done1112:
 	VZEROUPPER
 	RET
 
@@ -20251,9 +21111,9 @@ TEXT ·log1pAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail1069
+	JG      tail1117
 
-one1067:
+one1115:
 	VMOVUPS      (DX)(SI*8), Y2
 	VADDPD       Y0, Y2, Y3
 	VSUBPD       Y0, Y3, Y4
@@ -20318,11 +21178,11 @@ one1067:
 	VMOVUPS      Y3, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1067
+	JLE          one1115
 
-tail1069:
+tail1117:
 	SUBQ         SI, BX
-	JZ           done1070
+	JZ           done1118
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -20390,7 +21250,7 @@ tail1069:
 	VMASKMOVPD   Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y0, Y2, (CX)(SI*8)
 
-done1070:
+done1118:
 	VZEROUPPER
 	RET
 
@@ -20417,9 +21277,9 @@ TEXT ·log1pAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1074
+	JL      oneTest1122
 
-many1072:
+many1120:
 	VMOVUPS          (DX)(SI*4), Z13
 	VMOVUPS          64(DX)(SI*4), Z14
 	VADDPS           Z0, Z13, Z15
@@ -20514,14 +21374,14 @@ many1072:
 	VMOVUPS          Z16, 64(CX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many1072
+	JLE              many1120
 
-oneTest1074:
+oneTest1122:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1075
+	JG   tail1123
 
-one1073:
+one1121:
 	VMOVUPS          (DX)(SI*4), Z13
 	VADDPS           Z0, Z13, Z14
 	VSUBPS           Z0, Z14, Z15
@@ -20570,11 +21430,11 @@ one1073:
 	VMOVUPS          Z14, (CX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one1073
+	JLE              one1121
 
-tail1075:
+tail1123:
 	SUBQ             SI, BX
-	JZ               done1076
+	JZ               done1124
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -20626,7 +21486,7 @@ tail1075:
 	VMOVUPS          Z1, K1, (AX)(SI*4)
 	VMOVUPS          Z0, K1, (CX)(SI*4)
 
-done1076:
+done1124:
 	VZEROUPPER
 	RET
 
@@ -20645,9 +21505,9 @@ TEXT ·log1pAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail1081
+	JG      tail1129
 
-one1079:
+one1127:
 	VMOVUPS      (DX)(SI*4), Y5
 	VADDPS       Y0, Y5, Y6
 	VSUBPS       Y0, Y6, Y7
@@ -20703,11 +21563,11 @@ one1079:
 	VMOVUPS      Y6, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1079
+	JLE          one1127
 
-tail1081:
+tail1129:
 	SUBQ         SI, BX
-	JZ           done1082
+	JZ           done1130
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -20766,7 +21626,7 @@ tail1081:
 	VMASKMOVPS   Y1, Y5, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y5, (CX)(SI*4)
 
-done1082:
+done1130:
 	VZEROUPPER
 	RET
 
@@ -20789,9 +21649,9 @@ TEXT ·erfAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1086
+	JL      oneTest1134
 
-many1084:
+many1132:
 	VMOVUPS          (DX)(SI*8), Z9
 	VMOVUPS          64(DX)(SI*8), Z10
 	VANDPD           Z4, Z9, Z11
@@ -20952,14 +21812,14 @@ many1084:
 	VMOVUPS          Z12, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many1084
+	JLE              many1132
 
-oneTest1086:
+oneTest1134:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1087
+	JG   tail1135
 
-one1085:
+one1133:
 	VMOVUPS          (DX)(SI*8), Z9
 	VANDPD           Z4, Z9, Z10
 	VMINPD           Z10, Z3, Z10
@@ -21041,11 +21901,11 @@ one1085:
 	VMOVUPS          Z10, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one1085
+	JLE              one1133
 
-tail1087:
+tail1135:
 	SUBQ             SI, BX
-	JZ               done1088
+	JZ               done1136
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -21130,7 +21990,7 @@ tail1087:
 	VMOVUPD          Z0, K1, (AX)(SI*8)
 	VMOVUPD          Z1, K1, (CX)(SI*8)
 
-done1088:
+done1136:
 	VZEROUPPER
 	RET
 
@@ -21148,9 +22008,9 @@ TEXT ·erfAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail1093
+	JG      tail1141
 
-one1091:
+one1139:
 	VMOVUPS      (DX)(SI*8), Y4
 	VANDPD       constants<>+3200(SB), Y4, Y5
 	VMINPD       Y5, Y3, Y5
@@ -21243,11 +22103,11 @@ one1091:
 	VMOVUPS      Y5, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1091
+	JLE          one1139
 
-tail1093:
+tail1141:
 	SUBQ         SI, BX
-	JZ           done1094
+	JZ           done1142
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -21343,7 +22203,7 @@ tail1093:
 	VMASKMOVPD   Y0, Y4, (AX)(SI*8)
 	VMASKMOVPD   Y1, Y4, (CX)(SI*8)
 
-done1094:
+done1142:
 	VZEROUPPER
 	RET
 
@@ -21368,9 +22228,9 @@ TEXT ·erfAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1098
+	JL      oneTest1146
 
-many1096:
+many1144:
 	VMOVUPS          (DX)(SI*4), Z11
 	VMOVUPS          64(DX)(SI*4), Z12
 	VANDPS           Z5, Z11, Z13
@@ -21489,14 +22349,14 @@ many1096:
 	VMOVUPS          Z14, 64(CX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many1096
+	JLE              many1144
 
-oneTest1098:
+oneTest1146:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1099
+	JG   tail1147
 
-one1097:
+one1145:
 	VMOVUPS          (DX)(SI*4), Z11
 	VANDPS           Z5, Z11, Z12
 	VMINPS           Z12, Z4, Z12
@@ -21557,11 +22417,11 @@ one1097:
 	VMOVUPS          Z12, (CX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one1097
+	JLE              one1145
 
-tail1099:
+tail1147:
 	SUBQ             SI, BX
-	JZ               done1100
+	JZ               done1148
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -21625,7 +22485,7 @@ tail1099:
 	VMOVUPS          Z0, K1, (AX)(SI*4)
 	VMOVUPS          Z1, K1, (CX)(SI*4)
 
-done1100:
+done1148:
 	VZEROUPPER
 	RET
 
@@ -21644,9 +22504,9 @@ TEXT ·erfAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail1105
+	JG      tail1153
 
-one1103:
+one1151:
 	VMOVUPS      (DX)(SI*4), Y5
 	VANDPS       Y4, Y5, Y6
 	VMINPS       Y6, Y3, Y6
@@ -21712,11 +22572,11 @@ one1103:
 	VMOVUPS      Y6, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1103
+	JLE          one1151
 
-tail1105:
+tail1153:
 	SUBQ         SI, BX
-	JZ           done1106
+	JZ           done1154
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -21785,7 +22645,7 @@ tail1105:
 	VMASKMOVPS   Y0, Y5, (AX)(SI*4)
 	VMASKMOVPS   Y1, Y5, (CX)(SI*4)
 
-done1106:
+done1154:
 	VZEROUPPER
 	RET
 
@@ -21798,9 +22658,9 @@ TEXT ·aboveAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1110
+	JL           oneTest1158
 
-many1108:
+many1156:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x15, Z1, Z0, K1
 	VMOVUPS  64(CX)(DX*8), Z1
@@ -21813,37 +22673,37 @@ many1108:
 	VCMPPD   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1113
+	JZ       ok1161
 	MOVQ     DX, ret+24(FP)
-	JMP      done1107
+	JMP      done1155
 
-ok1113:
+ok1161:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many1108
+	JLE  many1156
 
-oneTest1110:
+oneTest1158:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail1111
+	JG   tail1159
 
-one1109:
+one1157:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x15, Z1, Z0, K1
 	KORTESTW K1, K1
-	JZ       ok1114
+	JZ       ok1162
 	MOVQ     DX, ret+24(FP)
-	JMP      done1107
+	JMP      done1155
 
-ok1114:
+ok1162:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one1109
+	JLE  one1157
 
-tail1111:
+tail1159:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done1112
+	JZ           done1160
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -21853,15 +22713,15 @@ tail1111:
 	VBROADCASTSD constants<>+3392(SB), K1, Z1
 	VCMPPD       $0x15, Z1, Z0, K1
 	KORTESTW     K1, K1
-	JZ           ok1115
+	JZ           ok1163
 	MOVQ         DX, ret+24(FP)
-	JMP          done1107
+	JMP          done1155
 
-ok1115:
-done1112:
+ok1163:
+done1160:
 	MOVQ AX, ret+24(FP)
 
-done1107:
+done1155:
 	VZEROUPPER
 	RET
 
@@ -21874,9 +22734,9 @@ TEXT ·aboveAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -16(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1119
+	JL           oneTest1167
 
-many1117:
+many1165:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x15, Y1, Y0, Y1
 	VMOVUPS   32(CX)(DX*8), Y2
@@ -21890,38 +22750,38 @@ many1117:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1122
+	JZ        ok1170
 	MOVQ      DX, ret+24(FP)
-	JMP       done1116
+	JMP       done1164
 
-ok1122:
+ok1170:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many1117
+	JLE  many1165
 
-oneTest1119:
+oneTest1167:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail1120
+	JG   tail1168
 
-one1118:
+one1166:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x15, Y1, Y0, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1123
+	JZ        ok1171
 	MOVQ      DX, ret+24(FP)
-	JMP       done1116
+	JMP       done1164
 
-ok1123:
+ok1171:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one1118
+	JLE  one1166
 
-tail1120:
+tail1168:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done1121
+	JZ         done1169
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, BX
 	SUBQ       BX, SI
@@ -21932,15 +22792,15 @@ tail1120:
 	VCMPPD     $0x15, Y2, Y0, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok1124
+	JZ         ok1172
 	MOVQ       DX, ret+24(FP)
-	JMP        done1116
+	JMP        done1164
 
-ok1124:
-done1121:
+ok1172:
+done1169:
 	MOVQ AX, ret+24(FP)
 
-done1116:
+done1164:
 	VZEROUPPER
 	RET
 
@@ -21953,9 +22813,9 @@ TEXT ·aboveAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -64(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1128
+	JL           oneTest1176
 
-many1126:
+many1174:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x15, Z1, Z0, K1
 	VMOVUPS  64(CX)(DX*4), Z1
@@ -21968,37 +22828,37 @@ many1126:
 	VCMPPS   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1131
+	JZ       ok1179
 	MOVQ     DX, ret+24(FP)
-	JMP      done1125
+	JMP      done1173
 
-ok1131:
+ok1179:
 	ADDQ $0x40, DX
 	CMPQ DX, BX
-	JLE  many1126
+	JLE  many1174
 
-oneTest1128:
+oneTest1176:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail1129
+	JG   tail1177
 
-one1127:
+one1175:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x15, Z1, Z0, K1
 	KORTESTW K1, K1
-	JZ       ok1132
+	JZ       ok1180
 	MOVQ     DX, ret+24(FP)
-	JMP      done1125
+	JMP      done1173
 
-ok1132:
+ok1180:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  one1127
+	JLE  one1175
 
-tail1129:
+tail1177:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done1130
+	JZ           done1178
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -22008,15 +22868,15 @@ tail1129:
 	VBROADCASTSS constants<>+3520(SB), K1, Z1
 	VCMPPS       $0x15, Z1, Z0, K1
 	KORTESTW     K1, K1
-	JZ           ok1133
+	JZ           ok1181
 	MOVQ         DX, ret+24(FP)
-	JMP          done1125
+	JMP          done1173
 
-ok1133:
-done1130:
+ok1181:
+done1178:
 	MOVQ AX, ret+24(FP)
 
-done1125:
+done1173:
 	VZEROUPPER
 	RET
 
@@ -22029,9 +22889,9 @@ TEXT ·aboveAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1137
+	JL           oneTest1185
 
-many1135:
+many1183:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x15, Y1, Y0, Y1
 	VMOVUPS   32(CX)(DX*4), Y2
@@ -22045,38 +22905,38 @@ many1135:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1140
+	JZ        ok1188
 	MOVQ      DX, ret+24(FP)
-	JMP       done1134
+	JMP       done1182
 
-ok1140:
+ok1188:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many1135
+	JLE  many1183
 
-oneTest1137:
+oneTest1185:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail1138
+	JG   tail1186
 
-one1136:
+one1184:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x15, Y1, Y0, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1141
+	JZ        ok1189
 	MOVQ      DX, ret+24(FP)
-	JMP       done1134
+	JMP       done1182
 
-ok1141:
+ok1189:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one1136
+	JLE  one1184
 
-tail1138:
+tail1186:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done1139
+	JZ         done1187
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, BX
 	SUBQ       BX, SI
@@ -22087,15 +22947,15 @@ tail1138:
 	VCMPPS     $0x15, Y2, Y0, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok1142
+	JZ         ok1190
 	MOVQ       DX, ret+24(FP)
-	JMP        done1134
+	JMP        done1182
 
-ok1142:
-done1139:
+ok1190:
+done1187:
 	MOVQ AX, ret+24(FP)
 
-done1134:
+done1182:
 	VZEROUPPER
 	RET
 
@@ -22108,9 +22968,9 @@ TEXT ·nonzeroAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest1146
+	JL     oneTest1194
 
-many1144:
+many1192:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x00, Z0, Z1, K1
 	VMOVUPS  64(CX)(DX*8), Z1
@@ -22123,37 +22983,37 @@ many1144:
 	VCMPPD   $0x00, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1149
+	JZ       ok1197
 	MOVQ     DX, ret+16(FP)
-	JMP      done1143
+	JMP      done1191
 
-ok1149:
+ok1197:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many1144
+	JLE  many1192
 
-oneTest1146:
+oneTest1194:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail1147
+	JG   tail1195
 
-one1145:
+one1193:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x00, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1150
+	JZ       ok1198
 	MOVQ     DX, ret+16(FP)
-	JMP      done1143
+	JMP      done1191
 
-ok1150:
+ok1198:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one1145
+	JLE  one1193
 
-tail1147:
+tail1195:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done1148
+	JZ           done1196
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -22163,15 +23023,15 @@ tail1147:
 	VBROADCASTSD constants<>+3392(SB), K1, Z1
 	VCMPPD       $0x00, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok1151
+	JZ           ok1199
 	MOVQ         DX, ret+16(FP)
-	JMP          done1143
+	JMP          done1191
 
-ok1151:
-done1148:
+ok1199:
+done1196:
 	MOVQ AX, ret+16(FP)
 
-done1143:
+done1191:
 	VZEROUPPER
 	RET
 
@@ -22184,9 +23044,9 @@ TEXT ·nonzeroAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest1155
+	JL     oneTest1203
 
-many1153:
+many1201:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x00, Y0, Y1, Y1
 	VMOVUPS   32(CX)(DX*8), Y2
@@ -22200,38 +23060,38 @@ many1153:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1158
+	JZ        ok1206
 	MOVQ      DX, ret+16(FP)
-	JMP       done1152
+	JMP       done1200
 
-ok1158:
+ok1206:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many1153
+	JLE  many1201
 
-oneTest1155:
+oneTest1203:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail1156
+	JG   tail1204
 
-one1154:
+one1202:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x00, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1159
+	JZ        ok1207
 	MOVQ      DX, ret+16(FP)
-	JMP       done1152
+	JMP       done1200
 
-ok1159:
+ok1207:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one1154
+	JLE  one1202
 
-tail1156:
+tail1204:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done1157
+	JZ         done1205
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, BX
 	SUBQ       BX, SI
@@ -22242,15 +23102,15 @@ tail1156:
 	VCMPPD     $0x00, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok1160
+	JZ         ok1208
 	MOVQ       DX, ret+16(FP)
-	JMP        done1152
+	JMP        done1200
 
-ok1160:
-done1157:
+ok1208:
+done1205:
 	MOVQ AX, ret+16(FP)
 
-done1152:
+done1200:
 	VZEROUPPER
 	RET
 
@@ -22263,9 +23123,9 @@ TEXT ·nonzeroAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -64(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest1164
+	JL     oneTest1212
 
-many1162:
+many1210:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x00, Z0, Z1, K1
 	VMOVUPS  64(CX)(DX*4), Z1
@@ -22278,37 +23138,37 @@ many1162:
 	VCMPPS   $0x00, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1167
+	JZ       ok1215
 	MOVQ     DX, ret+16(FP)
-	JMP      done1161
+	JMP      done1209
 
-ok1167:
+ok1215:
 	ADDQ $0x40, DX
 	CMPQ DX, BX
-	JLE  many1162
+	JLE  many1210
 
-oneTest1164:
+oneTest1212:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail1165
+	JG   tail1213
 
-one1163:
+one1211:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x00, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1168
+	JZ       ok1216
 	MOVQ     DX, ret+16(FP)
-	JMP      done1161
+	JMP      done1209
 
-ok1168:
+ok1216:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  one1163
+	JLE  one1211
 
-tail1165:
+tail1213:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done1166
+	JZ           done1214
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -22318,15 +23178,15 @@ tail1165:
 	VBROADCASTSS constants<>+3520(SB), K1, Z1
 	VCMPPS       $0x00, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok1169
+	JZ           ok1217
 	MOVQ         DX, ret+16(FP)
-	JMP          done1161
+	JMP          done1209
 
-ok1169:
-done1166:
+ok1217:
+done1214:
 	MOVQ AX, ret+16(FP)
 
-done1161:
+done1209:
 	VZEROUPPER
 	RET
 
@@ -22339,9 +23199,9 @@ TEXT ·nonzeroAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest1173
+	JL     oneTest1221
 
-many1171:
+many1219:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x00, Y0, Y1, Y1
 	VMOVUPS   32(CX)(DX*4), Y2
@@ -22355,38 +23215,38 @@ many1171:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1176
+	JZ        ok1224
 	MOVQ      DX, ret+16(FP)
-	JMP       done1170
+	JMP       done1218
 
-ok1176:
+ok1224:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many1171
+	JLE  many1219
 
-oneTest1173:
+oneTest1221:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail1174
+	JG   tail1222
 
-one1172:
+one1220:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x00, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1177
+	JZ        ok1225
 	MOVQ      DX, ret+16(FP)
-	JMP       done1170
+	JMP       done1218
 
-ok1177:
+ok1225:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one1172
+	JLE  one1220
 
-tail1174:
+tail1222:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done1175
+	JZ         done1223
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, BX
 	SUBQ       BX, SI
@@ -22397,15 +23257,15 @@ tail1174:
 	VCMPPS     $0x00, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok1178
+	JZ         ok1226
 	MOVQ       DX, ret+16(FP)
-	JMP        done1170
+	JMP        done1218
 
-ok1178:
-done1175:
+ok1226:
+done1223:
 	MOVQ AX, ret+16(FP)
 
-done1170:
+done1218:
 	VZEROUPPER
 	RET
 
@@ -22418,9 +23278,9 @@ TEXT ·smallerAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1182
+	JL           oneTest1230
 
-many1180:
+many1228:
 	VMOVUPS  (CX)(DX*8), Z1
 	VANDPD   constants<>+3200(SB), Z1, Z1
 	VCMPPD   $0x15, Z0, Z1, K1
@@ -22437,38 +23297,38 @@ many1180:
 	VCMPPD   $0x15, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1185
+	JZ       ok1233
 	MOVQ     DX, ret+24(FP)
-	JMP      done1179
+	JMP      done1227
 
-ok1185:
+ok1233:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many1180
+	JLE  many1228
 
-oneTest1182:
+oneTest1230:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail1183
+	JG   tail1231
 
-one1181:
+one1229:
 	VMOVUPS  (CX)(DX*8), Z1
 	VANDPD   constants<>+3200(SB), Z1, Z1
 	VCMPPD   $0x15, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1186
+	JZ       ok1234
 	MOVQ     DX, ret+24(FP)
-	JMP      done1179
+	JMP      done1227
 
-ok1186:
+ok1234:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one1181
+	JLE  one1229
 
-tail1183:
+tail1231:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done1184
+	JZ           done1232
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -22479,15 +23339,15 @@ tail1183:
 	VANDPD       constants<>+3200(SB), Z1, Z1
 	VCMPPD       $0x15, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok1187
+	JZ           ok1235
 	MOVQ         DX, ret+24(FP)
-	JMP          done1179
+	JMP          done1227
 
-ok1187:
-done1184:
+ok1235:
+done1232:
 	MOVQ AX, ret+24(FP)
 
-done1179:
+done1227:
 	VZEROUPPER
 	RET
 
@@ -22500,9 +23360,9 @@ TEXT ·smallerAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -16(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1191
+	JL           oneTest1239
 
-many1189:
+many1237:
 	VMOVUPS   (CX)(DX*8), Y1
 	VANDPD    constants<>+3200(SB), Y1, Y1
 	VCMPPD    $0x15, Y0, Y1, Y1
@@ -22520,39 +23380,39 @@ many1189:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1194
+	JZ        ok1242
 	MOVQ      DX, ret+24(FP)
-	JMP       done1188
+	JMP       done1236
 
-ok1194:
+ok1242:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many1189
+	JLE  many1237
 
-oneTest1191:
+oneTest1239:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail1192
+	JG   tail1240
 
-one1190:
+one1238:
 	VMOVUPS   (CX)(DX*8), Y1
 	VANDPD    constants<>+3200(SB), Y1, Y1
 	VCMPPD    $0x15, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1195
+	JZ        ok1243
 	MOVQ      DX, ret+24(FP)
-	JMP       done1188
+	JMP       done1236
 
-ok1195:
+ok1243:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one1190
+	JLE  one1238
 
-tail1192:
+tail1240:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done1193
+	JZ         done1241
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, BX
 	SUBQ       BX, SI
@@ -22564,15 +23424,15 @@ tail1192:
 	VCMPPD     $0x15, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok1196
+	JZ         ok1244
 	MOVQ       DX, ret+24(FP)
-	JMP        done1188
+	JMP        done1236
 
-ok1196:
-done1193:
+ok1244:
+done1241:
 	MOVQ AX, ret+24(FP)
 
-done1188:
+done1236:
 	VZEROUPPER
 	RET
 
@@ -22585,9 +23445,9 @@ TEXT ·smallerAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -64(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1200
+	JL           oneTest1248
 
-many1198:
+many1246:
 	VMOVUPS  (CX)(DX*4), Z1
 	VANDPS   constants<>+3264(SB), Z1, Z1
 	VCMPPS   $0x15, Z0, Z1, K1
@@ -22604,38 +23464,38 @@ many1198:
 	VCMPPS   $0x15, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1203
+	JZ       ok1251
 	MOVQ     DX, ret+24(FP)
-	JMP      done1197
+	JMP      done1245
 
-ok1203:
+ok1251:
 	ADDQ $0x40, DX
 	CMPQ DX, BX
-	JLE  many1198
+	JLE  many1246
 
-oneTest1200:
+oneTest1248:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail1201
+	JG   tail1249
 
-one1199:
+one1247:
 	VMOVUPS  (CX)(DX*4), Z1
 	VANDPS   constants<>+3264(SB), Z1, Z1
 	VCMPPS   $0x15, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1204
+	JZ       ok1252
 	MOVQ     DX, ret+24(FP)
-	JMP      done1197
+	JMP      done1245
 
-ok1204:
+ok1252:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  one1199
+	JLE  one1247
 
-tail1201:
+tail1249:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done1202
+	JZ           done1250
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -22646,15 +23506,15 @@ tail1201:
 	VANDPS       constants<>+3264(SB), Z1, Z1
 	VCMPPS       $0x15, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok1205
+	JZ           ok1253
 	MOVQ         DX, ret+24(FP)
-	JMP          done1197
+	JMP          done1245
 
-ok1205:
-done1202:
+ok1253:
+done1250:
 	MOVQ AX, ret+24(FP)
 
-done1197:
+done1245:
 	VZEROUPPER
 	RET
 
@@ -22667,9 +23527,9 @@ TEXT ·smallerAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest1209
+	JL           oneTest1257
 
-many1207:
+many1255:
 	VMOVUPS   (CX)(DX*4), Y1
 	VANDPS    constants<>+3264(SB), Y1, Y1
 	VCMPPS    $0x15, Y0, Y1, Y1
@@ -22687,39 +23547,39 @@ many1207:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1212
+	JZ        ok1260
 	MOVQ      DX, ret+24(FP)
-	JMP       done1206
+	JMP       done1254
 
-ok1212:
+ok1260:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many1207
+	JLE  many1255
 
-oneTest1209:
+oneTest1257:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail1210
+	JG   tail1258
 
-one1208:
+one1256:
 	VMOVUPS   (CX)(DX*4), Y1
 	VANDPS    constants<>+3264(SB), Y1, Y1
 	VCMPPS    $0x15, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok1213
+	JZ        ok1261
 	MOVQ      DX, ret+24(FP)
-	JMP       done1206
+	JMP       done1254
 
-ok1213:
+ok1261:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one1208
+	JLE  one1256
 
-tail1210:
+tail1258:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done1211
+	JZ         done1259
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, BX
 	SUBQ       BX, SI
@@ -22731,15 +23591,15 @@ tail1210:
 	VCMPPS     $0x15, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok1214
+	JZ         ok1262
 	MOVQ       DX, ret+24(FP)
-	JMP        done1206
+	JMP        done1254
 
-ok1214:
-done1211:
+ok1262:
+done1259:
 	MOVQ AX, ret+24(FP)
 
-done1206:
+done1254:
 	VZEROUPPER
 	RET
 
@@ -22752,9 +23612,9 @@ TEXT ·sqrtAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest1218
+	JL    oneTest1266
 
-many1216:
+many1264:
 	VMOVUPS (CX)(BX*8), Z0
 	VMOVUPS 64(CX)(BX*8), Z1
 	VSQRTPD Z0, Z0
@@ -22763,24 +23623,24 @@ many1216:
 	VMOVUPS Z1, 64(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many1216
+	JLE     many1264
 
-oneTest1218:
+oneTest1266:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1219
+	JG   tail1267
 
-one1217:
+one1265:
 	VMOVUPS (CX)(BX*8), Z0
 	VSQRTPD Z0, Z0
 	VMOVUPS Z0, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1217
+	JLE     one1265
 
-tail1219:
+tail1267:
 	SUBQ      BX, DX
-	JZ        done1220
+	JZ        done1268
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -22789,7 +23649,7 @@ tail1219:
 	VSQRTPD   Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-done1220:
+done1268:
 	VZEROUPPER
 	RET
 
@@ -22802,19 +23662,19 @@ TEXT ·sqrtAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1225
+	JG   tail1273
 
-one1223:
+one1271:
 	VMOVUPS (CX)(BX*8), Y0
 	VSQRTPD Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one1223
+	JLE     one1271
 
-tail1225:
+tail1273:
 	SUBQ       BX, DX
-	JZ         done1226
+	JZ         done1274
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -22823,7 +23683,7 @@ tail1225:
 	VSQRTPD    Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(BX*8)
 
-done1226:
+done1274:
 	VZEROUPPER
 	RET
 
@@ -22836,9 +23696,9 @@ TEXT ·sqrtAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest1230
+	JL    oneTest1278
 
-many1228:
+many1276:
 	VMOVUPS (CX)(BX*4), Z0
 	VMOVUPS 64(CX)(BX*4), Z1
 	VSQRTPS Z0, Z0
@@ -22847,24 +23707,24 @@ many1228:
 	VMOVUPS Z1, 64(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many1228
+	JLE     many1276
 
-oneTest1230:
+oneTest1278:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1231
+	JG   tail1279
 
-one1229:
+one1277:
 	VMOVUPS (CX)(BX*4), Z0
 	VSQRTPS Z0, Z0
 	VMOVUPS Z0, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one1229
+	JLE     one1277
 
-tail1231:
+tail1279:
 	SUBQ      BX, DX
-	JZ        done1232
+	JZ        done1280
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -22873,7 +23733,7 @@ tail1231:
 	VSQRTPS   Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done1232:
+done1280:
 	VZEROUPPER
 	RET
 
@@ -22886,19 +23746,19 @@ TEXT ·sqrtAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1237
+	JG   tail1285
 
-one1235:
+one1283:
 	VMOVUPS (CX)(BX*4), Y0
 	VSQRTPS Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1235
+	JLE     one1283
 
-tail1237:
+tail1285:
 	SUBQ       BX, DX
-	JZ         done1238
+	JZ         done1286
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -22907,7 +23767,7 @@ tail1237:
 	VSQRTPS    Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(BX*4)
 
-done1238:
+done1286:
 	VZEROUPPER
 	RET
 
@@ -22921,9 +23781,9 @@ TEXT ·absAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1242
+	JL      oneTest1290
 
-many1240:
+many1288:
 	VMOVUPS (CX)(BX*8), Z1
 	VMOVUPS 64(CX)(BX*8), Z2
 	VANDPD  Z0, Z1, Z1
@@ -22932,24 +23792,24 @@ many1240:
 	VMOVUPS Z2, 64(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many1240
+	JLE     many1288
 
-oneTest1242:
+oneTest1290:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1243
+	JG   tail1291
 
-one1241:
+one1289:
 	VMOVUPS (CX)(BX*8), Z1
 	VANDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1241
+	JLE     one1289
 
-tail1243:
+tail1291:
 	SUBQ      BX, DX
-	JZ        done1244
+	JZ        done1292
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -22958,7 +23818,7 @@ tail1243:
 	VANDPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-done1244:
+done1292:
 	VZEROUPPER
 	RET
 
@@ -22972,19 +23832,19 @@ TEXT ·absAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -4(DX), SI
 	CMPQ    BX, SI
-	JG      tail1249
+	JG      tail1297
 
-one1247:
+one1295:
 	VMOVUPS (CX)(BX*8), Y1
 	VANDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one1247
+	JLE     one1295
 
-tail1249:
+tail1297:
 	SUBQ       BX, DX
-	JZ         done1250
+	JZ         done1298
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -22993,7 +23853,7 @@ tail1249:
 	VANDPD     Y0, Y2, Y0
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-done1250:
+done1298:
 	VZEROUPPER
 	RET
 
@@ -23007,9 +23867,9 @@ TEXT ·absAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1254
+	JL      oneTest1302
 
-many1252:
+many1300:
 	VMOVUPS (CX)(BX*4), Z1
 	VMOVUPS 64(CX)(BX*4), Z2
 	VANDPS  Z0, Z1, Z1
@@ -23018,24 +23878,24 @@ many1252:
 	VMOVUPS Z2, 64(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many1252
+	JLE     many1300
 
-oneTest1254:
+oneTest1302:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1255
+	JG   tail1303
 
-one1253:
+one1301:
 	VMOVUPS (CX)(BX*4), Z1
 	VANDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one1253
+	JLE     one1301
 
-tail1255:
+tail1303:
 	SUBQ      BX, DX
-	JZ        done1256
+	JZ        done1304
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -23044,7 +23904,7 @@ tail1255:
 	VANDPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done1256:
+done1304:
 	VZEROUPPER
 	RET
 
@@ -23058,19 +23918,19 @@ TEXT ·absAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	CMPQ    BX, SI
-	JG      tail1261
+	JG      tail1309
 
-one1259:
+one1307:
 	VMOVUPS (CX)(BX*4), Y1
 	VANDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1259
+	JLE     one1307
 
-tail1261:
+tail1309:
 	SUBQ       BX, DX
-	JZ         done1262
+	JZ         done1310
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -23079,7 +23939,7 @@ tail1261:
 	VANDPS     Y0, Y2, Y0
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-done1262:
+done1310:
 	VZEROUPPER
 	RET
 
@@ -23096,9 +23956,9 @@ TEXT ·signAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1266
+	JL      oneTest1314
 
-many1264:
+many1312:
 	VMOVUPS (CX)(BX*8), Z4
 	VMOVUPS 64(CX)(BX*8), Z5
 	VANDPD  Z0, Z4, Z6
@@ -23115,14 +23975,14 @@ many1264:
 	VMOVUPS Z5, 64(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many1264
+	JLE     many1312
 
-oneTest1266:
+oneTest1314:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1267
+	JG   tail1315
 
-one1265:
+one1313:
 	VMOVUPS (CX)(BX*8), Z4
 	VANDPD  Z0, Z4, Z5
 	VCMPPD  $0x1e, Z1, Z5, K1
@@ -23132,11 +23992,11 @@ one1265:
 	VMOVUPS Z4, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1265
+	JLE     one1313
 
-tail1267:
+tail1315:
 	SUBQ      BX, DX
-	JZ        done1268
+	JZ        done1316
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -23149,7 +24009,7 @@ tail1267:
 	VMOVUPD   Z0, K2, Z4
 	VMOVUPD   Z4, K1, (AX)(BX*8)
 
-done1268:
+done1316:
 	VZEROUPPER
 	RET
 
@@ -23166,9 +24026,9 @@ TEXT ·signAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -4(DX), SI
 	CMPQ    BX, SI
-	JG      tail1273
+	JG      tail1321
 
-one1271:
+one1319:
 	VMOVUPS   (CX)(BX*8), Y4
 	VANDPD    Y0, Y4, Y5
 	VCMPPD    $0x1e, Y1, Y5, Y5
@@ -23178,11 +24038,11 @@ one1271:
 	VMOVUPS   Y4, (AX)(BX*8)
 	ADDQ      $0x04, BX
 	CMPQ      BX, SI
-	JLE       one1271
+	JLE       one1319
 
-tail1273:
+tail1321:
 	SUBQ       BX, DX
-	JZ         done1274
+	JZ         done1322
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -23195,7 +24055,7 @@ tail1273:
 	VBLENDVPD  Y0, Y1, Y5, Y0
 	VMASKMOVPD Y0, Y4, (AX)(BX*8)
 
-done1274:
+done1322:
 	VZEROUPPER
 	RET
 
@@ -23212,9 +24072,9 @@ TEXT ·signAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1278
+	JL      oneTest1326
 
-many1276:
+many1324:
 	VMOVUPS (CX)(BX*4), Z4
 	VMOVUPS 64(CX)(BX*4), Z5
 	VANDPS  Z0, Z4, Z6
@@ -23231,14 +24091,14 @@ many1276:
 	VMOVUPS Z5, 64(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many1276
+	JLE     many1324
 
-oneTest1278:
+oneTest1326:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1279
+	JG   tail1327
 
-one1277:
+one1325:
 	VMOVUPS (CX)(BX*4), Z4
 	VANDPS  Z0, Z4, Z5
 	VCMPPS  $0x1e, Z1, Z5, K1
@@ -23248,11 +24108,11 @@ one1277:
 	VMOVUPS Z4, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one1277
+	JLE     one1325
 
-tail1279:
+tail1327:
 	SUBQ      BX, DX
-	JZ        done1280
+	JZ        done1328
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -23265,7 +24125,7 @@ tail1279:
 	VMOVUPS   Z0, K2, Z4
 	VMOVUPS   Z4, K1, (AX)(BX*4)
 
-done1280:
+done1328:
 	VZEROUPPER
 	RET
 
@@ -23282,9 +24142,9 @@ TEXT ·signAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	CMPQ    BX, SI
-	JG      tail1285
+	JG      tail1333
 
-one1283:
+one1331:
 	VMOVUPS   (CX)(BX*4), Y4
 	VANDPS    Y0, Y4, Y5
 	VCMPPS    $0x1e, Y1, Y5, Y5
@@ -23294,11 +24154,11 @@ one1283:
 	VMOVUPS   Y4, (AX)(BX*4)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       one1283
+	JLE       one1331
 
-tail1285:
+tail1333:
 	SUBQ       BX, DX
-	JZ         done1286
+	JZ         done1334
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -23311,7 +24171,7 @@ tail1285:
 	VBLENDVPS  Y0, Y1, Y5, Y0
 	VMASKMOVPS Y0, Y4, (AX)(BX*4)
 
-done1286:
+done1334:
 	VZEROUPPER
 	RET
 
@@ -23325,9 +24185,9 @@ TEXT ·recipAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -16(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1290
+	JL      oneTest1338
 
-many1288:
+many1336:
 	VMOVUPS (CX)(BX*8), Z1
 	VMOVUPS 64(CX)(BX*8), Z2
 	VDIVPD  Z1, Z0, Z1
@@ -23336,24 +24196,24 @@ many1288:
 	VMOVUPS Z2, 64(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many1288
+	JLE     many1336
 
-oneTest1290:
+oneTest1338:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1291
+	JG   tail1339
 
-one1289:
+one1337:
 	VMOVUPS (CX)(BX*8), Z1
 	VDIVPD  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1289
+	JLE     one1337
 
-tail1291:
+tail1339:
 	SUBQ      BX, DX
-	JZ        done1292
+	JZ        done1340
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -23362,7 +24222,7 @@ tail1291:
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-done1292:
+done1340:
 	VZEROUPPER
 	RET
 
@@ -23376,19 +24236,19 @@ TEXT ·recipAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -4(DX), SI
 	CMPQ    BX, SI
-	JG      tail1297
+	JG      tail1345
 
-one1295:
+one1343:
 	VMOVUPS (CX)(BX*8), Y1
 	VDIVPD  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one1295
+	JLE     one1343
 
-tail1297:
+tail1345:
 	SUBQ       BX, DX
-	JZ         done1298
+	JZ         done1346
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -23397,7 +24257,7 @@ tail1297:
 	VDIVPD     Y2, Y0, Y0
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-done1298:
+done1346:
 	VZEROUPPER
 	RET
 
@@ -23411,9 +24271,9 @@ TEXT ·recipAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest1302
+	JL      oneTest1350
 
-many1300:
+many1348:
 	VMOVUPS (CX)(BX*4), Z1
 	VMOVUPS 64(CX)(BX*4), Z2
 	VDIVPS  Z1, Z0, Z1
@@ -23422,24 +24282,24 @@ many1300:
 	VMOVUPS Z2, 64(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many1300
+	JLE     many1348
 
-oneTest1302:
+oneTest1350:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1303
+	JG   tail1351
 
-one1301:
+one1349:
 	VMOVUPS (CX)(BX*4), Z1
 	VDIVPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one1301
+	JLE     one1349
 
-tail1303:
+tail1351:
 	SUBQ      BX, DX
-	JZ        done1304
+	JZ        done1352
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -23448,7 +24308,7 @@ tail1303:
 	VDIVPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done1304:
+done1352:
 	VZEROUPPER
 	RET
 
@@ -23462,19 +24322,19 @@ TEXT ·recipAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	CMPQ    BX, SI
-	JG      tail1309
+	JG      tail1357
 
-one1307:
+one1355:
 	VMOVUPS (CX)(BX*4), Y1
 	VDIVPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one1307
+	JLE     one1355
 
-tail1309:
+tail1357:
 	SUBQ       BX, DX
-	JZ         done1310
+	JZ         done1358
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -23483,7 +24343,7 @@ tail1309:
 	VDIVPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-done1310:
+done1358:
 	VZEROUPPER
 	RET
 
@@ -23499,9 +24359,9 @@ TEXT ·addExpAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1313
+	JL           oneTest1361
 
-many1311:
+many1359:
 	VMOVUPS           (CX)(BX*8), Z3
 	VMOVUPS           64(CX)(BX*8), Z4
 	VMOVUPS           128(CX)(BX*8), Z5
@@ -23587,7 +24447,7 @@ many1311:
 	VMINPD            Z3, Z14, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1316
+	JZ                normal1364
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z11, K1
 	VADDPD.BCST       constants<>+1792(SB), Z11, K1, Z11
 	VMAXPD.BCST       constants<>+1856(SB), Z11, K1, Z11
@@ -23612,15 +24472,15 @@ many1311:
 	VSCALEFPD         Z14, Z22, Z22
 	VADDPD.BCST       constants<>+1920(SB), Z22, K1, Z22
 	VPSUBQ.BCST       constants<>+1920(SB), Z22, K1, Z22
-	JMP               scaled1317
+	JMP               scaled1365
 
-normal1316:
+normal1364:
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 
-scaled1317:
+scaled1365:
 	VMOVUPS     (AX)(BX*8), Z3
 	VFMADD231PD Z19, Z0, Z3
 	VMOVUPS     Z3, (AX)(BX*8)
@@ -23635,14 +24495,14 @@ scaled1317:
 	VMOVUPS     Z3, 192(AX)(BX*8)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1311
+	JLE         many1359
 
-oneTest1313:
+oneTest1361:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1314
+	JG   tail1362
 
-one1312:
+one1360:
 	VMOVUPS           (CX)(BX*8), Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
 	VFMADD213PD.BCST  constants<>+1152(SB), Z3, Z4
@@ -23665,29 +24525,29 @@ one1312:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1318
+	JZ                normal1366
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1319
+	JMP               scaled1367
 
-normal1318:
+normal1366:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1319:
+scaled1367:
 	VMOVUPS     (AX)(BX*8), Z3
 	VFMADD231PD Z7, Z0, Z3
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1312
+	JLE         one1360
 
-tail1314:
+tail1362:
 	SUBQ              BX, DX
-	JZ                done1315
+	JZ                done1363
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -23714,24 +24574,24 @@ tail1314:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1320
+	JZ                normal1368
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1321
+	JMP               scaled1369
 
-normal1320:
+normal1368:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1321:
+scaled1369:
 	VMOVUPD.Z   (AX)(BX*8), K1, Z1
 	VFMADD231PD Z7, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1315:
+done1363:
 	VZEROUPPER
 	RET
 
@@ -23747,9 +24607,9 @@ TEXT ·addExpAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1324
+	JL           oneTest1372
 
-many1322:
+many1370:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMAXPD       Y3, Y1, Y3
@@ -23802,7 +24662,7 @@ many1322:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1327
+	JZ           normal1375
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -23829,9 +24689,9 @@ many1322:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1328
+	JMP          scaled1376
 
-normal1327:
+normal1375:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -23847,7 +24707,7 @@ normal1327:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1328:
+scaled1376:
 	VMOVUPS     (AX)(BX*8), Y3
 	VFMADD231PD Y9, Y0, Y3
 	VMOVUPS     Y3, (AX)(BX*8)
@@ -23856,14 +24716,14 @@ scaled1328:
 	VMOVUPS     Y3, 32(AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         many1322
+	JLE         many1370
 
-oneTest1324:
+oneTest1372:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1325
+	JG   tail1373
 
-one1323:
+one1371:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMAXPD       Y3, Y1, Y3
 	VMINPD       Y3, Y2, Y3
@@ -23891,7 +24751,7 @@ one1323:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1329
+	JZ           normal1377
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -23905,9 +24765,9 @@ one1323:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1330
+	JMP          scaled1378
 
-normal1329:
+normal1377:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -23916,17 +24776,17 @@ normal1329:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1330:
+scaled1378:
 	VMOVUPS     (AX)(BX*8), Y3
 	VFMADD231PD Y6, Y0, Y3
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1323
+	JLE         one1371
 
-tail1325:
+tail1373:
 	SUBQ         BX, DX
-	JZ           done1326
+	JZ           done1374
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -23958,7 +24818,7 @@ tail1325:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, CX
 	TESTL        CX, CX
-	JZ           normal1331
+	JZ           normal1379
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -23972,9 +24832,9 @@ tail1325:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1332
+	JMP          scaled1380
 
-normal1331:
+normal1379:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -23983,12 +24843,12 @@ normal1331:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1332:
+scaled1380:
 	VMASKMOVPD  (AX)(BX*8), Y3, Y1
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(BX*8)
 
-done1326:
+done1374:
 	VZEROUPPER
 	RET
 
@@ -24011,9 +24871,9 @@ TEXT ·addExpAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1336
+	JL           oneTest1384
 
-many1334:
+many1382:
 	VMOVUPS      (CX)(BX*4), Z10
 	VMOVUPS      64(CX)(BX*4), Z11
 	VMOVUPS      Z3, Z12
@@ -24058,14 +24918,14 @@ many1334:
 	VMOVUPS      Z11, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1334
+	JLE          many1382
 
-oneTest1336:
+oneTest1384:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1337
+	JG   tail1385
 
-one1335:
+one1383:
 	VMOVUPS      (CX)(BX*4), Z10
 	VMOVUPS      Z3, Z11
 	VFMADD213PS  Z1, Z10, Z11
@@ -24089,11 +24949,11 @@ one1335:
 	VMOVUPS      Z11, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1335
+	JLE          one1383
 
-tail1337:
+tail1385:
 	SUBQ         BX, DX
-	JZ           done1338
+	JZ           done1386
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -24120,7 +24980,7 @@ tail1337:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1338:
+done1386:
 	VZEROUPPER
 	RET
 
@@ -24136,9 +24996,9 @@ TEXT ·addExpAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1342
+	JL           oneTest1390
 
-many1340:
+many1388:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMINPS       Y3, Y2, Y3
@@ -24199,14 +25059,14 @@ many1340:
 	VMOVUPS      Y4, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1340
+	JLE          many1388
 
-oneTest1342:
+oneTest1390:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1343
+	JG   tail1391
 
-one1341:
+one1389:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMINPS       Y3, Y2, Y3
 	VBROADCASTSS constants<>+3072(SB), Y4
@@ -24238,11 +25098,11 @@ one1341:
 	VMOVUPS      Y4, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1341
+	JLE          one1389
 
-tail1343:
+tail1391:
 	SUBQ         BX, DX
-	JZ           done1344
+	JZ           done1392
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -24277,7 +25137,7 @@ tail1343:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
 
-done1344:
+done1392:
 	VZEROUPPER
 	RET
 
@@ -24294,9 +25154,9 @@ TEXT ·addExpProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(DX), DI
 	TESTQ        DI, DI
-	JL           oneTest1347
+	JL           oneTest1395
 
-many1345:
+many1393:
 	VMOVUPS           (CX)(SI*8), Z3
 	VMOVUPS           64(CX)(SI*8), Z4
 	VMOVUPS           128(CX)(SI*8), Z5
@@ -24382,7 +25242,7 @@ many1345:
 	VMINPD            Z3, Z14, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1350
+	JZ                normal1398
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z11, K1
 	VADDPD.BCST       constants<>+1792(SB), Z11, K1, Z11
 	VMAXPD.BCST       constants<>+1856(SB), Z11, K1, Z11
@@ -24407,15 +25267,15 @@ many1345:
 	VSCALEFPD         Z14, Z22, Z22
 	VADDPD.BCST       constants<>+1920(SB), Z22, K1, Z22
 	VPSUBQ.BCST       constants<>+1920(SB), Z22, K1, Z22
-	JMP               scaled1351
+	JMP               scaled1399
 
-normal1350:
+normal1398:
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 
-scaled1351:
+scaled1399:
 	VMOVUPS     (BX)(SI*8), Z3
 	VMULPD      Z3, Z19, Z19
 	VMOVUPS     (AX)(SI*8), Z3
@@ -24438,14 +25298,14 @@ scaled1351:
 	VMOVUPS     Z3, 192(AX)(SI*8)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1345
+	JLE         many1393
 
-oneTest1347:
+oneTest1395:
 	LEAQ -8(DX), DI
 	CMPQ SI, DI
-	JG   tail1348
+	JG   tail1396
 
-one1346:
+one1394:
 	VMOVUPS           (CX)(SI*8), Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
 	VFMADD213PD.BCST  constants<>+1152(SB), Z3, Z4
@@ -24468,19 +25328,19 @@ one1346:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1352
+	JZ                normal1400
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1353
+	JMP               scaled1401
 
-normal1352:
+normal1400:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1353:
+scaled1401:
 	VMOVUPS     (BX)(SI*8), Z3
 	VMULPD      Z3, Z7, Z7
 	VMOVUPS     (AX)(SI*8), Z3
@@ -24488,11 +25348,11 @@ scaled1353:
 	VMOVUPS     Z3, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1346
+	JLE         one1394
 
-tail1348:
+tail1396:
 	SUBQ              SI, DX
-	JZ                done1349
+	JZ                done1397
 	MOVQ              $-1, DI
 	SHLXQ             DX, DI, DI
 	NOTQ              DI
@@ -24519,26 +25379,26 @@ tail1348:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1354
+	JZ                normal1402
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1355
+	JMP               scaled1403
 
-normal1354:
+normal1402:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1355:
+scaled1403:
 	VMOVUPD.Z   (BX)(SI*8), K1, Z1
 	VMULPD      Z1, Z7, Z7
 	VMOVUPD.Z   (AX)(SI*8), K1, Z1
 	VFMADD231PD Z7, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done1349:
+done1397:
 	VZEROUPPER
 	RET
 
@@ -24555,9 +25415,9 @@ TEXT ·addExpProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(DX), DI
 	TESTQ        DI, DI
-	JL           oneTest1358
+	JL           oneTest1406
 
-many1356:
+many1404:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      32(CX)(SI*8), Y4
 	VMAXPD       Y3, Y1, Y3
@@ -24610,7 +25470,7 @@ many1356:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal1361
+	JZ           normal1409
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -24637,9 +25497,9 @@ many1356:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1362
+	JMP          scaled1410
 
-normal1361:
+normal1409:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -24655,7 +25515,7 @@ normal1361:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1362:
+scaled1410:
 	VMOVUPS     (BX)(SI*8), Y3
 	VMULPD      Y3, Y9, Y9
 	VMOVUPS     (AX)(SI*8), Y3
@@ -24668,14 +25528,14 @@ scaled1362:
 	VMOVUPS     Y3, 32(AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many1356
+	JLE         many1404
 
-oneTest1358:
+oneTest1406:
 	LEAQ -4(DX), DI
 	CMPQ SI, DI
-	JG   tail1359
+	JG   tail1407
 
-one1357:
+one1405:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMAXPD       Y3, Y1, Y3
 	VMINPD       Y3, Y2, Y3
@@ -24703,7 +25563,7 @@ one1357:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal1363
+	JZ           normal1411
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -24717,9 +25577,9 @@ one1357:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1364
+	JMP          scaled1412
 
-normal1363:
+normal1411:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -24728,7 +25588,7 @@ normal1363:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1364:
+scaled1412:
 	VMOVUPS     (BX)(SI*8), Y3
 	VMULPD      Y3, Y6, Y6
 	VMOVUPS     (AX)(SI*8), Y3
@@ -24736,11 +25596,11 @@ scaled1364:
 	VMOVUPS     Y3, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1357
+	JLE         one1405
 
-tail1359:
+tail1407:
 	SUBQ         SI, DX
-	JZ           done1360
+	JZ           done1408
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, DX
 	SUBQ         DX, DI
@@ -24772,7 +25632,7 @@ tail1359:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, CX
 	TESTL        CX, CX
-	JZ           normal1365
+	JZ           normal1413
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -24786,9 +25646,9 @@ tail1359:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1366
+	JMP          scaled1414
 
-normal1365:
+normal1413:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -24797,14 +25657,14 @@ normal1365:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1366:
+scaled1414:
 	VMASKMOVPD  (BX)(SI*8), Y3, Y1
 	VMULPD      Y1, Y5, Y5
 	VMASKMOVPD  (AX)(SI*8), Y3, Y1
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(SI*8)
 
-done1360:
+done1408:
 	VZEROUPPER
 	RET
 
@@ -24828,9 +25688,9 @@ TEXT ·addExpProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1370
+	JL           oneTest1418
 
-many1368:
+many1416:
 	VMOVUPS      (CX)(SI*4), Z10
 	VMOVUPS      64(CX)(SI*4), Z11
 	VMOVUPS      Z3, Z12
@@ -24879,14 +25739,14 @@ many1368:
 	VMOVUPS      Z11, 64(AX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many1368
+	JLE          many1416
 
-oneTest1370:
+oneTest1418:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1371
+	JG   tail1419
 
-one1369:
+one1417:
 	VMOVUPS      (CX)(SI*4), Z10
 	VMOVUPS      Z3, Z11
 	VFMADD213PS  Z1, Z10, Z11
@@ -24912,11 +25772,11 @@ one1369:
 	VMOVUPS      Z11, (AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one1369
+	JLE          one1417
 
-tail1371:
+tail1419:
 	SUBQ         SI, BX
-	JZ           done1372
+	JZ           done1420
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -24945,7 +25805,7 @@ tail1371:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(SI*4)
 
-done1372:
+done1420:
 	VZEROUPPER
 	RET
 
@@ -24962,9 +25822,9 @@ TEXT ·addExpProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1376
+	JL           oneTest1424
 
-many1374:
+many1422:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      32(CX)(SI*4), Y4
 	VMINPS       Y3, Y2, Y3
@@ -25029,14 +25889,14 @@ many1374:
 	VMOVUPS      Y4, 32(AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1374
+	JLE          many1422
 
-oneTest1376:
+oneTest1424:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1377
+	JG   tail1425
 
-one1375:
+one1423:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMINPS       Y3, Y2, Y3
 	VBROADCASTSS constants<>+3072(SB), Y4
@@ -25070,11 +25930,11 @@ one1375:
 	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1375
+	JLE          one1423
 
-tail1377:
+tail1425:
 	SUBQ         SI, BX
-	JZ           done1378
+	JZ           done1426
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -25111,7 +25971,7 @@ tail1377:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
 
-done1378:
+done1426:
 	VZEROUPPER
 	RET
 
@@ -25143,14 +26003,14 @@ TEXT ·addLogAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1382
+	JG           tail1430
 
-one1380:
+one1428:
 	VMOVUPS     (CX)(BX*8), Z19
 	VPSUBQ      Z7, Z19, Z20
 	VPCMPUQ     $0x06, Z8, Z20, K1
 	KORTESTW    K1, K1
-	JZ          normal1384
+	JZ          normal1432
 	VMOVUPS     Z19, Z20
 	VPXORQ      Z21, Z21, Z21
 	VMULPD      constants<>+5504(SB), Z19, Z22
@@ -25199,9 +26059,9 @@ one1380:
 	VMOVUPS     (AX)(BX*8), Z19
 	VFMADD231PD Z27, Z0, Z19
 	VMOVUPS     Z19, (AX)(BX*8)
-	JMP         stored1385
+	JMP         stored1433
 
-normal1384:
+normal1432:
 	VPSUBQ      Z3, Z19, Z20
 	VPSRLQ      $0x34, Z20, Z19
 	VORPD       Z6, Z19, Z19
@@ -25238,14 +26098,14 @@ normal1384:
 	VFMADD231PD Z26, Z0, Z19
 	VMOVUPS     Z19, (AX)(BX*8)
 
-stored1385:
+stored1433:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one1380
+	JLE  one1428
 
-tail1382:
+tail1430:
 	SUBQ        BX, DX
-	JZ          done1383
+	JZ          done1431
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -25300,7 +26160,7 @@ tail1382:
 	VFMADD231PD Z9, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1383:
+done1431:
 	VZEROUPPER
 	RET
 
@@ -25314,9 +26174,9 @@ TEXT ·addLogAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1389
+	JG           tail1437
 
-one1387:
+one1435:
 	VMOVUPS     (CX)(BX*8), Y1
 	VPSUBQ      constants<>+4800(SB), Y1, Y2
 	VPCMPGTQ    constants<>+4864(SB), Y2, Y3
@@ -25324,7 +26184,7 @@ one1387:
 	VORPD       Y1, Y3, Y3
 	VMOVMSKPD   Y3, DI
 	TESTL       DI, DI
-	JZ          normal1391
+	JZ          normal1439
 	VMOVUPS     Y1, Y2
 	VXORPD      Y3, Y3, Y3
 	VMULPD      constants<>+5504(SB), Y1, Y4
@@ -25373,9 +26233,9 @@ one1387:
 	VMOVUPS     (AX)(BX*8), Y1
 	VFMADD231PD Y9, Y0, Y1
 	VMOVUPS     Y1, (AX)(BX*8)
-	JMP         stored1392
+	JMP         stored1440
 
-normal1391:
+normal1439:
 	VPSUBQ      constants<>+4608(SB), Y1, Y2
 	VPSRLQ      $0x34, Y2, Y1
 	VORPD       constants<>+1920(SB), Y1, Y1
@@ -25412,14 +26272,14 @@ normal1391:
 	VFMADD231PD Y8, Y0, Y1
 	VMOVUPS     Y1, (AX)(BX*8)
 
-stored1392:
+stored1440:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one1387
+	JLE  one1435
 
-tail1389:
+tail1437:
 	SUBQ        BX, DX
-	JZ          done1390
+	JZ          done1438
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -25474,7 +26334,7 @@ tail1389:
 	VFMADD231PD Y10, Y0, Y2
 	VMASKMOVPD  Y2, Y1, (AX)(BX*8)
 
-done1390:
+done1438:
 	VZEROUPPER
 	RET
 
@@ -25500,9 +26360,9 @@ TEXT ·addLogAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1396
+	JL           oneTest1444
 
-many1394:
+many1442:
 	VMOVUPS      (CX)(BX*4), Z13
 	VMOVUPS      64(CX)(BX*4), Z14
 	VGETMANTPS   $0x0b, Z13, Z15
@@ -25563,14 +26423,14 @@ many1394:
 	VMOVUPS      Z13, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1394
+	JLE          many1442
 
-oneTest1396:
+oneTest1444:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1397
+	JG   tail1445
 
-one1395:
+one1443:
 	VMOVUPS      (CX)(BX*4), Z13
 	VGETMANTPS   $0x0b, Z13, Z14
 	VGETEXPPS    Z13, Z15
@@ -25602,11 +26462,11 @@ one1395:
 	VMOVUPS      Z13, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1395
+	JLE          one1443
 
-tail1397:
+tail1445:
 	SUBQ         BX, DX
-	JZ           done1398
+	JZ           done1446
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -25641,7 +26501,7 @@ tail1397:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1398:
+done1446:
 	VZEROUPPER
 	RET
 
@@ -25657,9 +26517,9 @@ TEXT ·addLogAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1402
+	JL           oneTest1450
 
-many1400:
+many1448:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
@@ -25669,7 +26529,7 @@ many1400:
 	VORPS        Y4, Y3, Y3
 	VMOVMSKPS    Y3, DI
 	TESTL        DI, DI
-	JZ           usual1405
+	JZ           usual1453
 	VMOVUPS      (CX)(BX*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -25766,9 +26626,9 @@ many1400:
 	VMOVUPS      32(AX)(BX*4), Y4
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, 32(AX)(BX*4)
-	JMP          stored1406
+	JMP          stored1454
 
-usual1405:
+usual1453:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VPSUBD       Y1, Y3, Y3
@@ -25828,23 +26688,23 @@ usual1405:
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, 32(AX)(BX*4)
 
-stored1406:
+stored1454:
 	ADDQ $0x10, BX
 	CMPQ BX, SI
-	JLE  many1400
+	JLE  many1448
 
-oneTest1402:
+oneTest1450:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1403
+	JG   tail1451
 
-one1401:
+one1449:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
 	VMOVMSKPS    Y3, DI
 	TESTL        DI, DI
-	JZ           usual1407
+	JZ           usual1455
 	VMOVUPS      (CX)(BX*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -25893,9 +26753,9 @@ one1401:
 	VMOVUPS      (AX)(BX*4), Y4
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, (AX)(BX*4)
-	JMP          stored1408
+	JMP          stored1456
 
-usual1407:
+usual1455:
 	VMOVUPS      (CX)(BX*4), Y3
 	VPSUBD       Y1, Y3, Y3
 	VANDPS       constants<>+6464(SB), Y3, Y4
@@ -25926,14 +26786,14 @@ usual1407:
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, (AX)(BX*4)
 
-stored1408:
+stored1456:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one1401
+	JLE  one1449
 
-tail1403:
+tail1451:
 	SUBQ         BX, DX
-	JZ           done1404
+	JZ           done1452
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -25987,7 +26847,7 @@ tail1403:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
 
-done1404:
+done1452:
 	VZEROUPPER
 	RET
 
@@ -26020,14 +26880,14 @@ TEXT ·addLogProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(DX), DI
 	CMPQ         SI, DI
-	JG           tail1412
+	JG           tail1460
 
-one1410:
+one1458:
 	VMOVUPS     (CX)(SI*8), Z19
 	VPSUBQ      Z7, Z19, Z20
 	VPCMPUQ     $0x06, Z8, Z20, K1
 	KORTESTW    K1, K1
-	JZ          normal1414
+	JZ          normal1462
 	VMOVUPS     Z19, Z20
 	VPXORQ      Z21, Z21, Z21
 	VMULPD      constants<>+5504(SB), Z19, Z22
@@ -26078,9 +26938,9 @@ one1410:
 	VMOVUPS     (AX)(SI*8), Z19
 	VFMADD231PD Z27, Z0, Z19
 	VMOVUPS     Z19, (AX)(SI*8)
-	JMP         stored1415
+	JMP         stored1463
 
-normal1414:
+normal1462:
 	VPSUBQ      Z3, Z19, Z20
 	VPSRLQ      $0x34, Z20, Z19
 	VORPD       Z6, Z19, Z19
@@ -26119,14 +26979,14 @@ normal1414:
 	VFMADD231PD Z26, Z0, Z19
 	VMOVUPS     Z19, (AX)(SI*8)
 
-stored1415:
+stored1463:
 	ADDQ $0x08, SI
 	CMPQ SI, DI
-	JLE  one1410
+	JLE  one1458
 
-tail1412:
+tail1460:
 	SUBQ        SI, DX
-	JZ          done1413
+	JZ          done1461
 	MOVQ        $-1, DI
 	SHLXQ       DX, DI, DI
 	NOTQ        DI
@@ -26183,7 +27043,7 @@ tail1412:
 	VFMADD231PD Z9, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done1413:
+done1461:
 	VZEROUPPER
 	RET
 
@@ -26198,9 +27058,9 @@ TEXT ·addLogProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(DX), DI
 	CMPQ         SI, DI
-	JG           tail1419
+	JG           tail1467
 
-one1417:
+one1465:
 	VMOVUPS     (CX)(SI*8), Y1
 	VPSUBQ      constants<>+4800(SB), Y1, Y2
 	VPCMPGTQ    constants<>+4864(SB), Y2, Y3
@@ -26208,7 +27068,7 @@ one1417:
 	VORPD       Y1, Y3, Y3
 	VMOVMSKPD   Y3, R8
 	TESTL       R8, R8
-	JZ          normal1421
+	JZ          normal1469
 	VMOVUPS     Y1, Y2
 	VXORPD      Y3, Y3, Y3
 	VMULPD      constants<>+5504(SB), Y1, Y4
@@ -26259,9 +27119,9 @@ one1417:
 	VMOVUPS     (AX)(SI*8), Y1
 	VFMADD231PD Y9, Y0, Y1
 	VMOVUPS     Y1, (AX)(SI*8)
-	JMP         stored1422
+	JMP         stored1470
 
-normal1421:
+normal1469:
 	VPSUBQ      constants<>+4608(SB), Y1, Y2
 	VPSRLQ      $0x34, Y2, Y1
 	VORPD       constants<>+1920(SB), Y1, Y1
@@ -26300,14 +27160,14 @@ normal1421:
 	VFMADD231PD Y8, Y0, Y1
 	VMOVUPS     Y1, (AX)(SI*8)
 
-stored1422:
+stored1470:
 	ADDQ $0x04, SI
 	CMPQ SI, DI
-	JLE  one1417
+	JLE  one1465
 
-tail1419:
+tail1467:
 	SUBQ        SI, DX
-	JZ          done1420
+	JZ          done1468
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, DX
 	SUBQ        DX, DI
@@ -26364,7 +27224,7 @@ tail1419:
 	VFMADD231PD Y10, Y0, Y2
 	VMASKMOVPD  Y2, Y1, (AX)(SI*8)
 
-done1420:
+done1468:
 	VZEROUPPER
 	RET
 
@@ -26391,9 +27251,9 @@ TEXT ·addLogProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1426
+	JL           oneTest1474
 
-many1424:
+many1472:
 	VMOVUPS      (CX)(SI*4), Z13
 	VMOVUPS      64(CX)(SI*4), Z14
 	VGETMANTPS   $0x0b, Z13, Z15
@@ -26458,14 +27318,14 @@ many1424:
 	VMOVUPS      Z13, 64(AX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many1424
+	JLE          many1472
 
-oneTest1426:
+oneTest1474:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1427
+	JG   tail1475
 
-one1425:
+one1473:
 	VMOVUPS      (CX)(SI*4), Z13
 	VGETMANTPS   $0x0b, Z13, Z14
 	VGETEXPPS    Z13, Z15
@@ -26499,11 +27359,11 @@ one1425:
 	VMOVUPS      Z13, (AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one1425
+	JLE          one1473
 
-tail1427:
+tail1475:
 	SUBQ         SI, BX
-	JZ           done1428
+	JZ           done1476
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -26540,7 +27400,7 @@ tail1427:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(SI*4)
 
-done1428:
+done1476:
 	VZEROUPPER
 	RET
 
@@ -26557,9 +27417,9 @@ TEXT ·addLogProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1432
+	JL           oneTest1480
 
-many1430:
+many1478:
 	VMOVUPS      (CX)(SI*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
@@ -26569,7 +27429,7 @@ many1430:
 	VORPS        Y4, Y3, Y3
 	VMOVMSKPS    Y3, R8
 	TESTL        R8, R8
-	JZ           usual1435
+	JZ           usual1483
 	VMOVUPS      (CX)(SI*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -26670,9 +27530,9 @@ many1430:
 	VMOVUPS      32(AX)(SI*4), Y4
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, 32(AX)(SI*4)
-	JMP          stored1436
+	JMP          stored1484
 
-usual1435:
+usual1483:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      32(CX)(SI*4), Y4
 	VPSUBD       Y1, Y3, Y3
@@ -26736,23 +27596,23 @@ usual1435:
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, 32(AX)(SI*4)
 
-stored1436:
+stored1484:
 	ADDQ $0x10, SI
 	CMPQ SI, DI
-	JLE  many1430
+	JLE  many1478
 
-oneTest1432:
+oneTest1480:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1433
+	JG   tail1481
 
-one1431:
+one1479:
 	VMOVUPS      (CX)(SI*4), Y3
 	VPADDD       constants<>+6528(SB), Y3, Y3
 	VPCMPGTD     constants<>+6592(SB), Y3, Y3
 	VMOVMSKPS    Y3, R8
 	TESTL        R8, R8
-	JZ           usual1437
+	JZ           usual1485
 	VMOVUPS      (CX)(SI*4), Y3
 	VBROADCASTSS constants<>+6656(SB), Y4
 	VCMPPS       $0x11, Y4, Y3, Y4
@@ -26803,9 +27663,9 @@ one1431:
 	VMOVUPS      (AX)(SI*4), Y4
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, (AX)(SI*4)
-	JMP          stored1438
+	JMP          stored1486
 
-usual1437:
+usual1485:
 	VMOVUPS      (CX)(SI*4), Y3
 	VPSUBD       Y1, Y3, Y3
 	VANDPS       constants<>+6464(SB), Y3, Y4
@@ -26838,14 +27698,14 @@ usual1437:
 	VFMADD231PS  Y3, Y0, Y4
 	VMOVUPS      Y4, (AX)(SI*4)
 
-stored1438:
+stored1486:
 	ADDQ $0x08, SI
 	CMPQ SI, DI
-	JLE  one1431
+	JLE  one1479
 
-tail1433:
+tail1481:
 	SUBQ         SI, BX
-	JZ           done1434
+	JZ           done1482
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -26901,7 +27761,7 @@ tail1433:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
 
-done1434:
+done1482:
 	VZEROUPPER
 	RET
 
@@ -26929,9 +27789,9 @@ TEXT ·addSinAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1442
+	JL           oneTest1490
 
-many1440:
+many1488:
 	VMOVUPS  (CX)(BX*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
@@ -26940,11 +27800,11 @@ many1440:
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1445
+	JZ       ok1493
 	MOVQ     BX, ret+32(FP)
-	JMP      done1439
+	JMP      done1487
 
-ok1445:
+ok1493:
 	VMOVUPS       (CX)(BX*8), Z15
 	VMOVUPS       64(CX)(BX*8), Z16
 	VMOVUPS       Z2, Z17
@@ -27013,23 +27873,23 @@ ok1445:
 	VMOVUPS       Z15, 64(AX)(BX*8)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           many1440
+	JLE           many1488
 
-oneTest1442:
+oneTest1490:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1443
+	JG   tail1491
 
-one1441:
+one1489:
 	VMOVUPS  (CX)(BX*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
 	KORTESTW K1, K1
-	JZ       ok1446
+	JZ       ok1494
 	MOVQ     BX, ret+32(FP)
-	JMP      done1439
+	JMP      done1487
 
-ok1446:
+ok1494:
 	VMOVUPS       (CX)(BX*8), Z15
 	VMOVUPS       Z2, Z16
 	VFMADD213PD   Z1, Z15, Z16
@@ -27065,12 +27925,12 @@ ok1446:
 	VMOVUPS       Z16, (AX)(BX*8)
 	ADDQ          $0x08, BX
 	CMPQ          BX, SI
-	JLE           one1441
+	JLE           one1489
 
-tail1443:
+tail1491:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1444
+	JZ        done1492
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -27079,11 +27939,11 @@ tail1443:
 	VANDPD    constants<>+3200(SB), Z15, Z15
 	VCMPPD    $0x16, constants<>+6848(SB), Z15, K2
 	KORTESTW  K2, K2
-	JZ        ok1447
+	JZ        ok1495
 	MOVQ      BX, ret+32(FP)
-	JMP       done1439
+	JMP       done1487
 
-ok1447:
+ok1495:
 	VMOVUPD.Z     (CX)(BX*8), K1, Z15
 	VMOVUPS       Z2, Z2
 	VFMADD213PD   Z1, Z15, Z2
@@ -27118,10 +27978,10 @@ ok1447:
 	VFMADD231PD   Z1, Z0, Z2
 	VMOVUPD       Z2, K1, (AX)(BX*8)
 
-done1444:
+done1492:
 	MOVQ DX, ret+32(FP)
 
-done1439:
+done1487:
 	VZEROUPPER
 	RET
 
@@ -27137,9 +27997,9 @@ TEXT ·addSinAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1451
+	JL           oneTest1499
 
-many1449:
+many1497:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -27149,11 +28009,11 @@ many1449:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1454
+	JZ        ok1502
 	MOVQ      BX, ret+32(FP)
-	JMP       done1448
+	JMP       done1496
 
-ok1454:
+ok1502:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMOVUPS      Y2, Y5
@@ -27220,24 +28080,24 @@ ok1454:
 	VMOVUPS      Y3, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many1449
+	JLE          many1497
 
-oneTest1451:
+oneTest1499:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1452
+	JG   tail1500
 
-one1450:
+one1498:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1455
+	JZ        ok1503
 	MOVQ      BX, ret+32(FP)
-	JMP       done1448
+	JMP       done1496
 
-ok1455:
+ok1503:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PD  Y1, Y3, Y4
@@ -27272,12 +28132,12 @@ ok1455:
 	VMOVUPS      Y4, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1450
+	JLE          one1498
 
-tail1452:
+tail1500:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1453
+	JZ         done1501
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -27287,11 +28147,11 @@ tail1452:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok1456
+	JZ         ok1504
 	MOVQ       BX, ret+32(FP)
-	JMP        done1448
+	JMP        done1496
 
-ok1456:
+ok1504:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PD  Y1, Y4, Y2
@@ -27325,10 +28185,10 @@ ok1456:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y3, (AX)(BX*8)
 
-done1453:
+done1501:
 	MOVQ DX, ret+32(FP)
 
-done1448:
+done1496:
 	VZEROUPPER
 	RET
 
@@ -27353,9 +28213,9 @@ TEXT ·addSinAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1460
+	JL           oneTest1508
 
-many1458:
+many1506:
 	VMOVUPS  (CX)(BX*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
@@ -27364,11 +28224,11 @@ many1458:
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1463
+	JZ       ok1511
 	MOVQ     BX, ret+32(FP)
-	JMP      done1457
+	JMP      done1505
 
-ok1463:
+ok1511:
 	VMOVUPS       (CX)(BX*4), Z12
 	VMOVUPS       64(CX)(BX*4), Z13
 	VMOVUPS       Z2, Z14
@@ -27425,23 +28285,23 @@ ok1463:
 	VMOVUPS       Z12, 64(AX)(BX*4)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many1458
+	JLE           many1506
 
-oneTest1460:
+oneTest1508:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1461
+	JG   tail1509
 
-one1459:
+one1507:
 	VMOVUPS  (CX)(BX*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
 	KORTESTW K1, K1
-	JZ       ok1464
+	JZ       ok1512
 	MOVQ     BX, ret+32(FP)
-	JMP      done1457
+	JMP      done1505
 
-ok1464:
+ok1512:
 	VMOVUPS       (CX)(BX*4), Z12
 	VMOVUPS       Z2, Z13
 	VFMADD213PS   Z1, Z12, Z13
@@ -27471,12 +28331,12 @@ ok1464:
 	VMOVUPS       Z13, (AX)(BX*4)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           one1459
+	JLE           one1507
 
-tail1461:
+tail1509:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1462
+	JZ        done1510
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -27485,11 +28345,11 @@ tail1461:
 	VANDPS    constants<>+3264(SB), Z12, Z12
 	VCMPPS    $0x16, constants<>+9216(SB), Z12, K2
 	KORTESTW  K2, K2
-	JZ        ok1465
+	JZ        ok1513
 	MOVQ      BX, ret+32(FP)
-	JMP       done1457
+	JMP       done1505
 
-ok1465:
+ok1513:
 	VMOVUPS.Z     (CX)(BX*4), K1, Z12
 	VMOVUPS       Z2, Z2
 	VFMADD213PS   Z1, Z12, Z2
@@ -27518,10 +28378,10 @@ ok1465:
 	VFMADD231PS   Z1, Z0, Z2
 	VMOVUPS       Z2, K1, (AX)(BX*4)
 
-done1462:
+done1510:
 	MOVQ DX, ret+32(FP)
 
-done1457:
+done1505:
 	VZEROUPPER
 	RET
 
@@ -27537,9 +28397,9 @@ TEXT ·addSinAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1469
+	JL           oneTest1517
 
-many1467:
+many1515:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -27549,11 +28409,11 @@ many1467:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1472
+	JZ        ok1520
 	MOVQ      BX, ret+32(FP)
-	JMP       done1466
+	JMP       done1514
 
-ok1472:
+ok1520:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMOVUPS      Y2, Y5
@@ -27608,24 +28468,24 @@ ok1472:
 	VMOVUPS      Y3, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1467
+	JLE          many1515
 
-oneTest1469:
+oneTest1517:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1470
+	JG   tail1518
 
-one1468:
+one1516:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1473
+	JZ        ok1521
 	MOVQ      BX, ret+32(FP)
-	JMP       done1466
+	JMP       done1514
 
-ok1473:
+ok1521:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PS  Y1, Y3, Y4
@@ -27654,12 +28514,12 @@ ok1473:
 	VMOVUPS      Y4, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1468
+	JLE          one1516
 
-tail1470:
+tail1518:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1471
+	JZ         done1519
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -27669,11 +28529,11 @@ tail1470:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok1474
+	JZ         ok1522
 	MOVQ       BX, ret+32(FP)
-	JMP        done1466
+	JMP        done1514
 
-ok1474:
+ok1522:
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PS  Y1, Y4, Y2
@@ -27701,10 +28561,10 @@ ok1474:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
 
-done1471:
+done1519:
 	MOVQ DX, ret+32(FP)
 
-done1466:
+done1514:
 	VZEROUPPER
 	RET
 
@@ -27733,9 +28593,9 @@ TEXT ·addSinProductAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1478
+	JL           oneTest1526
 
-many1476:
+many1524:
 	VMOVUPS  (CX)(SI*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
@@ -27744,11 +28604,11 @@ many1476:
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1481
+	JZ       ok1529
 	MOVQ     SI, ret+40(FP)
-	JMP      done1475
+	JMP      done1523
 
-ok1481:
+ok1529:
 	VMOVUPS       (CX)(SI*8), Z15
 	VMOVUPS       64(CX)(SI*8), Z16
 	VMOVUPS       Z2, Z17
@@ -27821,23 +28681,23 @@ ok1481:
 	VMOVUPS       Z15, 64(AX)(SI*8)
 	ADDQ          $0x10, SI
 	CMPQ          SI, DI
-	JLE           many1476
+	JLE           many1524
 
-oneTest1478:
+oneTest1526:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1479
+	JG   tail1527
 
-one1477:
+one1525:
 	VMOVUPS  (CX)(SI*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
 	KORTESTW K1, K1
-	JZ       ok1482
+	JZ       ok1530
 	MOVQ     SI, ret+40(FP)
-	JMP      done1475
+	JMP      done1523
 
-ok1482:
+ok1530:
 	VMOVUPS       (CX)(SI*8), Z15
 	VMOVUPS       Z2, Z16
 	VFMADD213PD   Z1, Z15, Z16
@@ -27875,12 +28735,12 @@ ok1482:
 	VMOVUPS       Z16, (AX)(SI*8)
 	ADDQ          $0x08, SI
 	CMPQ          SI, DI
-	JLE           one1477
+	JLE           one1525
 
-tail1479:
+tail1527:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1480
+	JZ        done1528
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -27889,11 +28749,11 @@ tail1479:
 	VANDPD    constants<>+3200(SB), Z15, Z15
 	VCMPPD    $0x16, constants<>+6848(SB), Z15, K2
 	KORTESTW  K2, K2
-	JZ        ok1483
+	JZ        ok1531
 	MOVQ      SI, ret+40(FP)
-	JMP       done1475
+	JMP       done1523
 
-ok1483:
+ok1531:
 	VMOVUPD.Z     (CX)(SI*8), K1, Z15
 	VMOVUPS       Z2, Z2
 	VFMADD213PD   Z1, Z15, Z2
@@ -27930,10 +28790,10 @@ ok1483:
 	VFMADD231PD   Z1, Z0, Z2
 	VMOVUPD       Z2, K1, (AX)(SI*8)
 
-done1480:
+done1528:
 	MOVQ BX, ret+40(FP)
 
-done1475:
+done1523:
 	VZEROUPPER
 	RET
 
@@ -27950,9 +28810,9 @@ TEXT ·addSinProductAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1487
+	JL           oneTest1535
 
-many1485:
+many1533:
 	VMOVUPS   (CX)(SI*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -27962,11 +28822,11 @@ many1485:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1490
+	JZ        ok1538
 	MOVQ      SI, ret+40(FP)
-	JMP       done1484
+	JMP       done1532
 
-ok1490:
+ok1538:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      32(CX)(SI*8), Y4
 	VMOVUPS      Y2, Y5
@@ -28037,24 +28897,24 @@ ok1490:
 	VMOVUPS      Y3, 32(AX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many1485
+	JLE          many1533
 
-oneTest1487:
+oneTest1535:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1488
+	JG   tail1536
 
-one1486:
+one1534:
 	VMOVUPS   (CX)(SI*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1491
+	JZ        ok1539
 	MOVQ      SI, ret+40(FP)
-	JMP       done1484
+	JMP       done1532
 
-ok1491:
+ok1539:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PD  Y1, Y3, Y4
@@ -28091,12 +28951,12 @@ ok1491:
 	VMOVUPS      Y4, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1486
+	JLE          one1534
 
-tail1488:
+tail1536:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1489
+	JZ         done1537
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -28106,11 +28966,11 @@ tail1488:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, DI
 	TESTL      DI, DI
-	JZ         ok1492
+	JZ         ok1540
 	MOVQ       SI, ret+40(FP)
-	JMP        done1484
+	JMP        done1532
 
-ok1492:
+ok1540:
 	VMASKMOVPD   (CX)(SI*8), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PD  Y1, Y4, Y2
@@ -28146,10 +29006,10 @@ ok1492:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y3, (AX)(SI*8)
 
-done1489:
+done1537:
 	MOVQ BX, ret+40(FP)
 
-done1484:
+done1532:
 	VZEROUPPER
 	RET
 
@@ -28175,9 +29035,9 @@ TEXT ·addSinProductAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1496
+	JL           oneTest1544
 
-many1494:
+many1542:
 	VMOVUPS  (CX)(SI*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
@@ -28186,11 +29046,11 @@ many1494:
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1499
+	JZ       ok1547
 	MOVQ     SI, ret+40(FP)
-	JMP      done1493
+	JMP      done1541
 
-ok1499:
+ok1547:
 	VMOVUPS       (CX)(SI*4), Z12
 	VMOVUPS       64(CX)(SI*4), Z13
 	VMOVUPS       Z2, Z14
@@ -28251,23 +29111,23 @@ ok1499:
 	VMOVUPS       Z12, 64(AX)(SI*4)
 	ADDQ          $0x20, SI
 	CMPQ          SI, DI
-	JLE           many1494
+	JLE           many1542
 
-oneTest1496:
+oneTest1544:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1497
+	JG   tail1545
 
-one1495:
+one1543:
 	VMOVUPS  (CX)(SI*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
 	KORTESTW K1, K1
-	JZ       ok1500
+	JZ       ok1548
 	MOVQ     SI, ret+40(FP)
-	JMP      done1493
+	JMP      done1541
 
-ok1500:
+ok1548:
 	VMOVUPS       (CX)(SI*4), Z12
 	VMOVUPS       Z2, Z13
 	VFMADD213PS   Z1, Z12, Z13
@@ -28299,12 +29159,12 @@ ok1500:
 	VMOVUPS       Z13, (AX)(SI*4)
 	ADDQ          $0x10, SI
 	CMPQ          SI, DI
-	JLE           one1495
+	JLE           one1543
 
-tail1497:
+tail1545:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1498
+	JZ        done1546
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -28313,11 +29173,11 @@ tail1497:
 	VANDPS    constants<>+3264(SB), Z12, Z12
 	VCMPPS    $0x16, constants<>+9216(SB), Z12, K2
 	KORTESTW  K2, K2
-	JZ        ok1501
+	JZ        ok1549
 	MOVQ      SI, ret+40(FP)
-	JMP       done1493
+	JMP       done1541
 
-ok1501:
+ok1549:
 	VMOVUPS.Z     (CX)(SI*4), K1, Z12
 	VMOVUPS       Z2, Z2
 	VFMADD213PS   Z1, Z12, Z2
@@ -28348,10 +29208,10 @@ ok1501:
 	VFMADD231PS   Z1, Z0, Z2
 	VMOVUPS       Z2, K1, (AX)(SI*4)
 
-done1498:
+done1546:
 	MOVQ BX, ret+40(FP)
 
-done1493:
+done1541:
 	VZEROUPPER
 	RET
 
@@ -28368,9 +29228,9 @@ TEXT ·addSinProductAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1505
+	JL           oneTest1553
 
-many1503:
+many1551:
 	VMOVUPS   (CX)(SI*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -28380,11 +29240,11 @@ many1503:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1508
+	JZ        ok1556
 	MOVQ      SI, ret+40(FP)
-	JMP       done1502
+	JMP       done1550
 
-ok1508:
+ok1556:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      32(CX)(SI*4), Y4
 	VMOVUPS      Y2, Y5
@@ -28443,24 +29303,24 @@ ok1508:
 	VMOVUPS      Y3, 32(AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1503
+	JLE          many1551
 
-oneTest1505:
+oneTest1553:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1506
+	JG   tail1554
 
-one1504:
+one1552:
 	VMOVUPS   (CX)(SI*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1509
+	JZ        ok1557
 	MOVQ      SI, ret+40(FP)
-	JMP       done1502
+	JMP       done1550
 
-ok1509:
+ok1557:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PS  Y1, Y3, Y4
@@ -28491,12 +29351,12 @@ ok1509:
 	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1504
+	JLE          one1552
 
-tail1506:
+tail1554:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1507
+	JZ         done1555
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -28506,11 +29366,11 @@ tail1506:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, DI
 	TESTL      DI, DI
-	JZ         ok1510
+	JZ         ok1558
 	MOVQ       SI, ret+40(FP)
-	JMP        done1502
+	JMP        done1550
 
-ok1510:
+ok1558:
 	VMASKMOVPS   (CX)(SI*4), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PS  Y1, Y4, Y2
@@ -28540,10 +29400,10 @@ ok1510:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
 
-done1507:
+done1555:
 	MOVQ BX, ret+40(FP)
 
-done1502:
+done1550:
 	VZEROUPPER
 	RET
 
@@ -28571,9 +29431,9 @@ TEXT ·addCosAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1514
+	JL           oneTest1562
 
-many1512:
+many1560:
 	VMOVUPS  (CX)(BX*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
@@ -28582,11 +29442,11 @@ many1512:
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1517
+	JZ       ok1565
 	MOVQ     BX, ret+32(FP)
-	JMP      done1511
+	JMP      done1559
 
-ok1517:
+ok1565:
 	VMOVUPS       (CX)(BX*8), Z15
 	VMOVUPS       64(CX)(BX*8), Z16
 	VMOVUPS       Z2, Z17
@@ -28655,23 +29515,23 @@ ok1517:
 	VMOVUPS       Z15, 64(AX)(BX*8)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           many1512
+	JLE           many1560
 
-oneTest1514:
+oneTest1562:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1515
+	JG   tail1563
 
-one1513:
+one1561:
 	VMOVUPS  (CX)(BX*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
 	KORTESTW K1, K1
-	JZ       ok1518
+	JZ       ok1566
 	MOVQ     BX, ret+32(FP)
-	JMP      done1511
+	JMP      done1559
 
-ok1518:
+ok1566:
 	VMOVUPS       (CX)(BX*8), Z15
 	VMOVUPS       Z2, Z16
 	VFMADD213PD   Z1, Z15, Z16
@@ -28707,12 +29567,12 @@ ok1518:
 	VMOVUPS       Z16, (AX)(BX*8)
 	ADDQ          $0x08, BX
 	CMPQ          BX, SI
-	JLE           one1513
+	JLE           one1561
 
-tail1515:
+tail1563:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1516
+	JZ        done1564
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -28721,11 +29581,11 @@ tail1515:
 	VANDPD    constants<>+3200(SB), Z15, Z15
 	VCMPPD    $0x16, constants<>+6848(SB), Z15, K2
 	KORTESTW  K2, K2
-	JZ        ok1519
+	JZ        ok1567
 	MOVQ      BX, ret+32(FP)
-	JMP       done1511
+	JMP       done1559
 
-ok1519:
+ok1567:
 	VMOVUPD.Z     (CX)(BX*8), K1, Z15
 	VMOVUPS       Z2, Z2
 	VFMADD213PD   Z1, Z15, Z2
@@ -28760,10 +29620,10 @@ ok1519:
 	VFMADD231PD   Z1, Z0, Z2
 	VMOVUPD       Z2, K1, (AX)(BX*8)
 
-done1516:
+done1564:
 	MOVQ DX, ret+32(FP)
 
-done1511:
+done1559:
 	VZEROUPPER
 	RET
 
@@ -28779,9 +29639,9 @@ TEXT ·addCosAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1523
+	JL           oneTest1571
 
-many1521:
+many1569:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -28791,11 +29651,11 @@ many1521:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1526
+	JZ        ok1574
 	MOVQ      BX, ret+32(FP)
-	JMP       done1520
+	JMP       done1568
 
-ok1526:
+ok1574:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMOVUPS      Y2, Y5
@@ -28862,24 +29722,24 @@ ok1526:
 	VMOVUPS      Y3, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many1521
+	JLE          many1569
 
-oneTest1523:
+oneTest1571:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1524
+	JG   tail1572
 
-one1522:
+one1570:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1527
+	JZ        ok1575
 	MOVQ      BX, ret+32(FP)
-	JMP       done1520
+	JMP       done1568
 
-ok1527:
+ok1575:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PD  Y1, Y3, Y4
@@ -28914,12 +29774,12 @@ ok1527:
 	VMOVUPS      Y4, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1522
+	JLE          one1570
 
-tail1524:
+tail1572:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1525
+	JZ         done1573
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -28929,11 +29789,11 @@ tail1524:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok1528
+	JZ         ok1576
 	MOVQ       BX, ret+32(FP)
-	JMP        done1520
+	JMP        done1568
 
-ok1528:
+ok1576:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PD  Y1, Y4, Y2
@@ -28967,10 +29827,10 @@ ok1528:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y3, (AX)(BX*8)
 
-done1525:
+done1573:
 	MOVQ DX, ret+32(FP)
 
-done1520:
+done1568:
 	VZEROUPPER
 	RET
 
@@ -28995,9 +29855,9 @@ TEXT ·addCosAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1532
+	JL           oneTest1580
 
-many1530:
+many1578:
 	VMOVUPS  (CX)(BX*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
@@ -29006,11 +29866,11 @@ many1530:
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1535
+	JZ       ok1583
 	MOVQ     BX, ret+32(FP)
-	JMP      done1529
+	JMP      done1577
 
-ok1535:
+ok1583:
 	VMOVUPS       (CX)(BX*4), Z12
 	VMOVUPS       64(CX)(BX*4), Z13
 	VMOVUPS       Z2, Z14
@@ -29067,23 +29927,23 @@ ok1535:
 	VMOVUPS       Z12, 64(AX)(BX*4)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many1530
+	JLE           many1578
 
-oneTest1532:
+oneTest1580:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1533
+	JG   tail1581
 
-one1531:
+one1579:
 	VMOVUPS  (CX)(BX*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
 	KORTESTW K1, K1
-	JZ       ok1536
+	JZ       ok1584
 	MOVQ     BX, ret+32(FP)
-	JMP      done1529
+	JMP      done1577
 
-ok1536:
+ok1584:
 	VMOVUPS       (CX)(BX*4), Z12
 	VMOVUPS       Z2, Z13
 	VFMADD213PS   Z1, Z12, Z13
@@ -29113,12 +29973,12 @@ ok1536:
 	VMOVUPS       Z13, (AX)(BX*4)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           one1531
+	JLE           one1579
 
-tail1533:
+tail1581:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1534
+	JZ        done1582
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -29127,11 +29987,11 @@ tail1533:
 	VANDPS    constants<>+3264(SB), Z12, Z12
 	VCMPPS    $0x16, constants<>+9216(SB), Z12, K2
 	KORTESTW  K2, K2
-	JZ        ok1537
+	JZ        ok1585
 	MOVQ      BX, ret+32(FP)
-	JMP       done1529
+	JMP       done1577
 
-ok1537:
+ok1585:
 	VMOVUPS.Z     (CX)(BX*4), K1, Z12
 	VMOVUPS       Z2, Z2
 	VFMADD213PS   Z1, Z12, Z2
@@ -29160,10 +30020,10 @@ ok1537:
 	VFMADD231PS   Z1, Z0, Z2
 	VMOVUPS       Z2, K1, (AX)(BX*4)
 
-done1534:
+done1582:
 	MOVQ DX, ret+32(FP)
 
-done1529:
+done1577:
 	VZEROUPPER
 	RET
 
@@ -29179,9 +30039,9 @@ TEXT ·addCosAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1541
+	JL           oneTest1589
 
-many1539:
+many1587:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -29191,11 +30051,11 @@ many1539:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1544
+	JZ        ok1592
 	MOVQ      BX, ret+32(FP)
-	JMP       done1538
+	JMP       done1586
 
-ok1544:
+ok1592:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMOVUPS      Y2, Y5
@@ -29250,24 +30110,24 @@ ok1544:
 	VMOVUPS      Y3, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1539
+	JLE          many1587
 
-oneTest1541:
+oneTest1589:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1542
+	JG   tail1590
 
-one1540:
+one1588:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1545
+	JZ        ok1593
 	MOVQ      BX, ret+32(FP)
-	JMP       done1538
+	JMP       done1586
 
-ok1545:
+ok1593:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PS  Y1, Y3, Y4
@@ -29296,12 +30156,12 @@ ok1545:
 	VMOVUPS      Y4, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1540
+	JLE          one1588
 
-tail1542:
+tail1590:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1543
+	JZ         done1591
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -29311,11 +30171,11 @@ tail1542:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok1546
+	JZ         ok1594
 	MOVQ       BX, ret+32(FP)
-	JMP        done1538
+	JMP        done1586
 
-ok1546:
+ok1594:
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PS  Y1, Y4, Y2
@@ -29343,10 +30203,10 @@ ok1546:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
 
-done1543:
+done1591:
 	MOVQ DX, ret+32(FP)
 
-done1538:
+done1586:
 	VZEROUPPER
 	RET
 
@@ -29375,9 +30235,9 @@ TEXT ·addCosProductAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1550
+	JL           oneTest1598
 
-many1548:
+many1596:
 	VMOVUPS  (CX)(SI*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
@@ -29386,11 +30246,11 @@ many1548:
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1553
+	JZ       ok1601
 	MOVQ     SI, ret+40(FP)
-	JMP      done1547
+	JMP      done1595
 
-ok1553:
+ok1601:
 	VMOVUPS       (CX)(SI*8), Z15
 	VMOVUPS       64(CX)(SI*8), Z16
 	VMOVUPS       Z2, Z17
@@ -29463,23 +30323,23 @@ ok1553:
 	VMOVUPS       Z15, 64(AX)(SI*8)
 	ADDQ          $0x10, SI
 	CMPQ          SI, DI
-	JLE           many1548
+	JLE           many1596
 
-oneTest1550:
+oneTest1598:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1551
+	JG   tail1599
 
-one1549:
+one1597:
 	VMOVUPS  (CX)(SI*8), Z15
 	VANDPD   constants<>+3200(SB), Z15, Z15
 	VCMPPD   $0x16, constants<>+6848(SB), Z15, K1
 	KORTESTW K1, K1
-	JZ       ok1554
+	JZ       ok1602
 	MOVQ     SI, ret+40(FP)
-	JMP      done1547
+	JMP      done1595
 
-ok1554:
+ok1602:
 	VMOVUPS       (CX)(SI*8), Z15
 	VMOVUPS       Z2, Z16
 	VFMADD213PD   Z1, Z15, Z16
@@ -29517,12 +30377,12 @@ ok1554:
 	VMOVUPS       Z16, (AX)(SI*8)
 	ADDQ          $0x08, SI
 	CMPQ          SI, DI
-	JLE           one1549
+	JLE           one1597
 
-tail1551:
+tail1599:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1552
+	JZ        done1600
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -29531,11 +30391,11 @@ tail1551:
 	VANDPD    constants<>+3200(SB), Z15, Z15
 	VCMPPD    $0x16, constants<>+6848(SB), Z15, K2
 	KORTESTW  K2, K2
-	JZ        ok1555
+	JZ        ok1603
 	MOVQ      SI, ret+40(FP)
-	JMP       done1547
+	JMP       done1595
 
-ok1555:
+ok1603:
 	VMOVUPD.Z     (CX)(SI*8), K1, Z15
 	VMOVUPS       Z2, Z2
 	VFMADD213PD   Z1, Z15, Z2
@@ -29572,10 +30432,10 @@ ok1555:
 	VFMADD231PD   Z1, Z0, Z2
 	VMOVUPD       Z2, K1, (AX)(SI*8)
 
-done1552:
+done1600:
 	MOVQ BX, ret+40(FP)
 
-done1547:
+done1595:
 	VZEROUPPER
 	RET
 
@@ -29592,9 +30452,9 @@ TEXT ·addCosProductAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1559
+	JL           oneTest1607
 
-many1557:
+many1605:
 	VMOVUPS   (CX)(SI*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -29604,11 +30464,11 @@ many1557:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1562
+	JZ        ok1610
 	MOVQ      SI, ret+40(FP)
-	JMP       done1556
+	JMP       done1604
 
-ok1562:
+ok1610:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      32(CX)(SI*8), Y4
 	VMOVUPS      Y2, Y5
@@ -29679,24 +30539,24 @@ ok1562:
 	VMOVUPS      Y3, 32(AX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many1557
+	JLE          many1605
 
-oneTest1559:
+oneTest1607:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1560
+	JG   tail1608
 
-one1558:
+one1606:
 	VMOVUPS   (CX)(SI*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1563
+	JZ        ok1611
 	MOVQ      SI, ret+40(FP)
-	JMP       done1556
+	JMP       done1604
 
-ok1563:
+ok1611:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PD  Y1, Y3, Y4
@@ -29733,12 +30593,12 @@ ok1563:
 	VMOVUPS      Y4, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1558
+	JLE          one1606
 
-tail1560:
+tail1608:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1561
+	JZ         done1609
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -29748,11 +30608,11 @@ tail1560:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, DI
 	TESTL      DI, DI
-	JZ         ok1564
+	JZ         ok1612
 	MOVQ       SI, ret+40(FP)
-	JMP        done1556
+	JMP        done1604
 
-ok1564:
+ok1612:
 	VMASKMOVPD   (CX)(SI*8), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PD  Y1, Y4, Y2
@@ -29788,10 +30648,10 @@ ok1564:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y3, (AX)(SI*8)
 
-done1561:
+done1609:
 	MOVQ BX, ret+40(FP)
 
-done1556:
+done1604:
 	VZEROUPPER
 	RET
 
@@ -29817,9 +30677,9 @@ TEXT ·addCosProductAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1568
+	JL           oneTest1616
 
-many1566:
+many1614:
 	VMOVUPS  (CX)(SI*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
@@ -29828,11 +30688,11 @@ many1566:
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1571
+	JZ       ok1619
 	MOVQ     SI, ret+40(FP)
-	JMP      done1565
+	JMP      done1613
 
-ok1571:
+ok1619:
 	VMOVUPS       (CX)(SI*4), Z12
 	VMOVUPS       64(CX)(SI*4), Z13
 	VMOVUPS       Z2, Z14
@@ -29893,23 +30753,23 @@ ok1571:
 	VMOVUPS       Z12, 64(AX)(SI*4)
 	ADDQ          $0x20, SI
 	CMPQ          SI, DI
-	JLE           many1566
+	JLE           many1614
 
-oneTest1568:
+oneTest1616:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1569
+	JG   tail1617
 
-one1567:
+one1615:
 	VMOVUPS  (CX)(SI*4), Z12
 	VANDPS   constants<>+3264(SB), Z12, Z12
 	VCMPPS   $0x16, constants<>+9216(SB), Z12, K1
 	KORTESTW K1, K1
-	JZ       ok1572
+	JZ       ok1620
 	MOVQ     SI, ret+40(FP)
-	JMP      done1565
+	JMP      done1613
 
-ok1572:
+ok1620:
 	VMOVUPS       (CX)(SI*4), Z12
 	VMOVUPS       Z2, Z13
 	VFMADD213PS   Z1, Z12, Z13
@@ -29941,12 +30801,12 @@ ok1572:
 	VMOVUPS       Z13, (AX)(SI*4)
 	ADDQ          $0x10, SI
 	CMPQ          SI, DI
-	JLE           one1567
+	JLE           one1615
 
-tail1569:
+tail1617:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1570
+	JZ        done1618
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -29955,11 +30815,11 @@ tail1569:
 	VANDPS    constants<>+3264(SB), Z12, Z12
 	VCMPPS    $0x16, constants<>+9216(SB), Z12, K2
 	KORTESTW  K2, K2
-	JZ        ok1573
+	JZ        ok1621
 	MOVQ      SI, ret+40(FP)
-	JMP       done1565
+	JMP       done1613
 
-ok1573:
+ok1621:
 	VMOVUPS.Z     (CX)(SI*4), K1, Z12
 	VMOVUPS       Z2, Z2
 	VFMADD213PS   Z1, Z12, Z2
@@ -29990,10 +30850,10 @@ ok1573:
 	VFMADD231PS   Z1, Z0, Z2
 	VMOVUPS       Z2, K1, (AX)(SI*4)
 
-done1570:
+done1618:
 	MOVQ BX, ret+40(FP)
 
-done1565:
+done1613:
 	VZEROUPPER
 	RET
 
@@ -30010,9 +30870,9 @@ TEXT ·addCosProductAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1577
+	JL           oneTest1625
 
-many1575:
+many1623:
 	VMOVUPS   (CX)(SI*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -30022,11 +30882,11 @@ many1575:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1580
+	JZ        ok1628
 	MOVQ      SI, ret+40(FP)
-	JMP       done1574
+	JMP       done1622
 
-ok1580:
+ok1628:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      32(CX)(SI*4), Y4
 	VMOVUPS      Y2, Y5
@@ -30085,24 +30945,24 @@ ok1580:
 	VMOVUPS      Y3, 32(AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1575
+	JLE          many1623
 
-oneTest1577:
+oneTest1625:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1578
+	JG   tail1626
 
-one1576:
+one1624:
 	VMOVUPS   (CX)(SI*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, R8
 	TESTL     R8, R8
-	JZ        ok1581
+	JZ        ok1629
 	MOVQ      SI, ret+40(FP)
-	JMP       done1574
+	JMP       done1622
 
-ok1581:
+ok1629:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PS  Y1, Y3, Y4
@@ -30133,12 +30993,12 @@ ok1581:
 	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1576
+	JLE          one1624
 
-tail1578:
+tail1626:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1579
+	JZ         done1627
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -30148,11 +31008,11 @@ tail1578:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, DI
 	TESTL      DI, DI
-	JZ         ok1582
+	JZ         ok1630
 	MOVQ       SI, ret+40(FP)
-	JMP        done1574
+	JMP        done1622
 
-ok1582:
+ok1630:
 	VMASKMOVPS   (CX)(SI*4), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PS  Y1, Y4, Y2
@@ -30182,10 +31042,10 @@ ok1582:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
 
-done1579:
+done1627:
 	MOVQ BX, ret+40(FP)
 
-done1574:
+done1622:
 	VZEROUPPER
 	RET
 
@@ -30199,9 +31059,9 @@ TEXT ·addSqrtAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1586
+	JL           oneTest1634
 
-many1584:
+many1632:
 	VMOVUPS     (CX)(BX*8), Z1
 	VMOVUPS     64(CX)(BX*8), Z2
 	VSQRTPD     Z1, Z1
@@ -30214,14 +31074,14 @@ many1584:
 	VMOVUPS     Z1, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1584
+	JLE         many1632
 
-oneTest1586:
+oneTest1634:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1587
+	JG   tail1635
 
-one1585:
+one1633:
 	VMOVUPS     (CX)(BX*8), Z1
 	VSQRTPD     Z1, Z1
 	VMOVUPS     (AX)(BX*8), Z2
@@ -30229,11 +31089,11 @@ one1585:
 	VMOVUPS     Z2, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1585
+	JLE         one1633
 
-tail1587:
+tail1635:
 	SUBQ        BX, DX
-	JZ          done1588
+	JZ          done1636
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -30244,7 +31104,7 @@ tail1587:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done1588:
+done1636:
 	VZEROUPPER
 	RET
 
@@ -30258,9 +31118,9 @@ TEXT ·addSqrtAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1593
+	JG           tail1641
 
-one1591:
+one1639:
 	VMOVUPS     (CX)(BX*8), Y1
 	VSQRTPD     Y1, Y1
 	VMOVUPS     (AX)(BX*8), Y2
@@ -30268,11 +31128,11 @@ one1591:
 	VMOVUPS     Y2, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1591
+	JLE         one1639
 
-tail1593:
+tail1641:
 	SUBQ        BX, DX
-	JZ          done1594
+	JZ          done1642
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -30283,7 +31143,7 @@ tail1593:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(BX*8)
 
-done1594:
+done1642:
 	VZEROUPPER
 	RET
 
@@ -30297,9 +31157,9 @@ TEXT ·addSqrtAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1598
+	JL           oneTest1646
 
-many1596:
+many1644:
 	VMOVUPS     (CX)(BX*4), Z1
 	VMOVUPS     64(CX)(BX*4), Z2
 	VSQRTPS     Z1, Z1
@@ -30312,14 +31172,14 @@ many1596:
 	VMOVUPS     Z1, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1596
+	JLE         many1644
 
-oneTest1598:
+oneTest1646:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1599
+	JG   tail1647
 
-one1597:
+one1645:
 	VMOVUPS     (CX)(BX*4), Z1
 	VSQRTPS     Z1, Z1
 	VMOVUPS     (AX)(BX*4), Z2
@@ -30327,11 +31187,11 @@ one1597:
 	VMOVUPS     Z2, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1597
+	JLE         one1645
 
-tail1599:
+tail1647:
 	SUBQ        BX, DX
-	JZ          done1600
+	JZ          done1648
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -30342,7 +31202,7 @@ tail1599:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done1600:
+done1648:
 	VZEROUPPER
 	RET
 
@@ -30356,9 +31216,9 @@ TEXT ·addSqrtAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1605
+	JG           tail1653
 
-one1603:
+one1651:
 	VMOVUPS     (CX)(BX*4), Y1
 	VSQRTPS     Y1, Y1
 	VMOVUPS     (AX)(BX*4), Y2
@@ -30366,11 +31226,11 @@ one1603:
 	VMOVUPS     Y2, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1603
+	JLE         one1651
 
-tail1605:
+tail1653:
 	SUBQ        BX, DX
-	JZ          done1606
+	JZ          done1654
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -30381,7 +31241,7 @@ tail1605:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(BX*4)
 
-done1606:
+done1654:
 	VZEROUPPER
 	RET
 
@@ -30396,9 +31256,9 @@ TEXT ·addSqrtProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1610
+	JL           oneTest1658
 
-many1608:
+many1656:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     64(CX)(SI*8), Z2
 	VSQRTPD     Z1, Z1
@@ -30415,14 +31275,14 @@ many1608:
 	VMOVUPS     Z1, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1608
+	JLE         many1656
 
-oneTest1610:
+oneTest1658:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1611
+	JG   tail1659
 
-one1609:
+one1657:
 	VMOVUPS     (CX)(SI*8), Z1
 	VSQRTPD     Z1, Z1
 	VMOVUPS     (DX)(SI*8), Z2
@@ -30432,11 +31292,11 @@ one1609:
 	VMOVUPS     Z2, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1609
+	JLE         one1657
 
-tail1611:
+tail1659:
 	SUBQ        SI, BX
-	JZ          done1612
+	JZ          done1660
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -30449,7 +31309,7 @@ tail1611:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done1612:
+done1660:
 	VZEROUPPER
 	RET
 
@@ -30464,9 +31324,9 @@ TEXT ·addSqrtProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1617
+	JG           tail1665
 
-one1615:
+one1663:
 	VMOVUPS     (CX)(SI*8), Y1
 	VSQRTPD     Y1, Y1
 	VMOVUPS     (DX)(SI*8), Y2
@@ -30476,11 +31336,11 @@ one1615:
 	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1615
+	JLE         one1663
 
-tail1617:
+tail1665:
 	SUBQ        SI, BX
-	JZ          done1618
+	JZ          done1666
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -30493,7 +31353,7 @@ tail1617:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
 
-done1618:
+done1666:
 	VZEROUPPER
 	RET
 
@@ -30508,9 +31368,9 @@ TEXT ·addSqrtProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1622
+	JL           oneTest1670
 
-many1620:
+many1668:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     64(CX)(SI*4), Z2
 	VSQRTPS     Z1, Z1
@@ -30527,14 +31387,14 @@ many1620:
 	VMOVUPS     Z1, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1620
+	JLE         many1668
 
-oneTest1622:
+oneTest1670:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1623
+	JG   tail1671
 
-one1621:
+one1669:
 	VMOVUPS     (CX)(SI*4), Z1
 	VSQRTPS     Z1, Z1
 	VMOVUPS     (DX)(SI*4), Z2
@@ -30544,11 +31404,11 @@ one1621:
 	VMOVUPS     Z2, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1621
+	JLE         one1669
 
-tail1623:
+tail1671:
 	SUBQ        SI, BX
-	JZ          done1624
+	JZ          done1672
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -30561,7 +31421,7 @@ tail1623:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done1624:
+done1672:
 	VZEROUPPER
 	RET
 
@@ -30576,9 +31436,9 @@ TEXT ·addSqrtProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1629
+	JG           tail1677
 
-one1627:
+one1675:
 	VMOVUPS     (CX)(SI*4), Y1
 	VSQRTPS     Y1, Y1
 	VMOVUPS     (DX)(SI*4), Y2
@@ -30588,11 +31448,11 @@ one1627:
 	VMOVUPS     Y2, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1627
+	JLE         one1675
 
-tail1629:
+tail1677:
 	SUBQ        SI, BX
-	JZ          done1630
+	JZ          done1678
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -30605,7 +31465,7 @@ tail1629:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
 
-done1630:
+done1678:
 	VZEROUPPER
 	RET
 
@@ -30620,441 +31480,13 @@ TEXT ·addRecipAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1634
-
-many1632:
-	VMOVUPS     (CX)(BX*8), Z2
-	VMOVUPS     64(CX)(BX*8), Z3
-	VDIVPD      Z2, Z1, Z2
-	VDIVPD      Z3, Z1, Z3
-	VMOVUPS     (AX)(BX*8), Z4
-	VFMADD231PD Z2, Z0, Z4
-	VMOVUPS     Z4, (AX)(BX*8)
-	VMOVUPS     64(AX)(BX*8), Z2
-	VFMADD231PD Z3, Z0, Z2
-	VMOVUPS     Z2, 64(AX)(BX*8)
-	ADDQ        $0x10, BX
-	CMPQ        BX, SI
-	JLE         many1632
-
-oneTest1634:
-	LEAQ -8(DX), SI
-	CMPQ BX, SI
-	JG   tail1635
-
-one1633:
-	VMOVUPS     (CX)(BX*8), Z2
-	VDIVPD      Z2, Z1, Z2
-	VMOVUPS     (AX)(BX*8), Z3
-	VFMADD231PD Z2, Z0, Z3
-	VMOVUPS     Z3, (AX)(BX*8)
-	ADDQ        $0x08, BX
-	CMPQ        BX, SI
-	JLE         one1633
-
-tail1635:
-	SUBQ        BX, DX
-	JZ          done1636
-	MOVQ        $-1, SI
-	SHLXQ       DX, SI, SI
-	NOTQ        SI
-	KMOVW       SI, K1
-	VMOVUPD.Z   (CX)(BX*8), K1, Z2
-	VDIVPD      Z2, Z1, Z1
-	VMOVUPD.Z   (AX)(BX*8), K1, Z2
-	VFMADD231PD Z1, Z0, Z2
-	VMOVUPD     Z2, K1, (AX)(BX*8)
-
-done1636:
-	VZEROUPPER
-	RET
-
-// func addRecipAVX2F64<>(dst *float64, sign float64, x *float64, n int)
-// Requires: AVX, FMA3
-TEXT ·addRecipAVX2F64<>(SB), NOSPLIT, $0-32
-	VBROADCASTSD sign+8(FP), Y0
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+16(FP), CX
-	MOVQ         n+24(FP), DX
-	VMOVUPS      constants<>+3392(SB), Y1
-	XORQ         BX, BX
-	LEAQ         -4(DX), SI
-	CMPQ         BX, SI
-	JG           tail1641
-
-one1639:
-	VMOVUPS     (CX)(BX*8), Y2
-	VDIVPD      Y2, Y1, Y2
-	VMOVUPS     (AX)(BX*8), Y3
-	VFMADD231PD Y2, Y0, Y3
-	VMOVUPS     Y3, (AX)(BX*8)
-	ADDQ        $0x04, BX
-	CMPQ        BX, SI
-	JLE         one1639
-
-tail1641:
-	SUBQ        BX, DX
-	JZ          done1642
-	LEAQ        ones<>+32(SB), SI
-	SHLQ        $0x03, DX
-	SUBQ        DX, SI
-	VMOVUPS     (SI), Y2
-	VMASKMOVPD  (CX)(BX*8), Y2, Y3
-	VDIVPD      Y3, Y1, Y1
-	VMASKMOVPD  (AX)(BX*8), Y2, Y3
-	VFMADD231PD Y1, Y0, Y3
-	VMASKMOVPD  Y3, Y2, (AX)(BX*8)
-
-done1642:
-	VZEROUPPER
-	RET
-
-// func addRecipAVX512F32<>(dst *float32, sign float32, x *float32, n int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·addRecipAVX512F32<>(SB), NOSPLIT, $0-32
-	VBROADCASTSS sign+8(FP), Z0
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+16(FP), CX
-	MOVQ         n+24(FP), DX
-	VMOVUPS      constants<>+3520(SB), Z1
-	XORQ         BX, BX
-	LEAQ         -32(DX), SI
-	TESTQ        SI, SI
-	JL           oneTest1646
-
-many1644:
-	VMOVUPS     (CX)(BX*4), Z2
-	VMOVUPS     64(CX)(BX*4), Z3
-	VDIVPS      Z2, Z1, Z2
-	VDIVPS      Z3, Z1, Z3
-	VMOVUPS     (AX)(BX*4), Z4
-	VFMADD231PS Z2, Z0, Z4
-	VMOVUPS     Z4, (AX)(BX*4)
-	VMOVUPS     64(AX)(BX*4), Z2
-	VFMADD231PS Z3, Z0, Z2
-	VMOVUPS     Z2, 64(AX)(BX*4)
-	ADDQ        $0x20, BX
-	CMPQ        BX, SI
-	JLE         many1644
-
-oneTest1646:
-	LEAQ -16(DX), SI
-	CMPQ BX, SI
-	JG   tail1647
-
-one1645:
-	VMOVUPS     (CX)(BX*4), Z2
-	VDIVPS      Z2, Z1, Z2
-	VMOVUPS     (AX)(BX*4), Z3
-	VFMADD231PS Z2, Z0, Z3
-	VMOVUPS     Z3, (AX)(BX*4)
-	ADDQ        $0x10, BX
-	CMPQ        BX, SI
-	JLE         one1645
-
-tail1647:
-	SUBQ        BX, DX
-	JZ          done1648
-	MOVQ        $-1, SI
-	SHLXQ       DX, SI, SI
-	NOTQ        SI
-	KMOVW       SI, K1
-	VMOVUPS.Z   (CX)(BX*4), K1, Z2
-	VDIVPS      Z2, Z1, Z1
-	VMOVUPS.Z   (AX)(BX*4), K1, Z2
-	VFMADD231PS Z1, Z0, Z2
-	VMOVUPS     Z2, K1, (AX)(BX*4)
-
-done1648:
-	VZEROUPPER
-	RET
-
-// func addRecipAVX2F32<>(dst *float32, sign float32, x *float32, n int)
-// Requires: AVX, FMA3
-TEXT ·addRecipAVX2F32<>(SB), NOSPLIT, $0-32
-	VBROADCASTSS sign+8(FP), Y0
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+16(FP), CX
-	MOVQ         n+24(FP), DX
-	VMOVUPS      constants<>+3520(SB), Y1
-	XORQ         BX, BX
-	LEAQ         -8(DX), SI
-	CMPQ         BX, SI
-	JG           tail1653
-
-one1651:
-	VMOVUPS     (CX)(BX*4), Y2
-	VDIVPS      Y2, Y1, Y2
-	VMOVUPS     (AX)(BX*4), Y3
-	VFMADD231PS Y2, Y0, Y3
-	VMOVUPS     Y3, (AX)(BX*4)
-	ADDQ        $0x08, BX
-	CMPQ        BX, SI
-	JLE         one1651
-
-tail1653:
-	SUBQ        BX, DX
-	JZ          done1654
-	LEAQ        ones<>+32(SB), SI
-	SHLQ        $0x02, DX
-	SUBQ        DX, SI
-	VMOVUPS     (SI), Y2
-	VMASKMOVPS  (CX)(BX*4), Y2, Y3
-	VDIVPS      Y3, Y1, Y1
-	VMASKMOVPS  (AX)(BX*4), Y2, Y3
-	VFMADD231PS Y1, Y0, Y3
-	VMASKMOVPS  Y3, Y2, (AX)(BX*4)
-
-done1654:
-	VZEROUPPER
-	RET
-
-// func addRecipProductAVX512F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·addRecipProductAVX512F64<>(SB), NOSPLIT, $0-40
-	VBROADCASTSD sign+8(FP), Z0
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+16(FP), CX
-	MOVQ         from+24(FP), DX
-	MOVQ         n+32(FP), BX
-	VMOVUPS      constants<>+3392(SB), Z1
-	XORQ         SI, SI
-	LEAQ         -16(BX), DI
-	TESTQ        DI, DI
-	JL           oneTest1658
-
-many1656:
-	VMOVUPS     (CX)(SI*8), Z2
-	VMOVUPS     64(CX)(SI*8), Z3
-	VDIVPD      Z2, Z1, Z2
-	VDIVPD      Z3, Z1, Z3
-	VMOVUPS     (DX)(SI*8), Z4
-	VMULPD      Z4, Z2, Z2
-	VMOVUPS     (AX)(SI*8), Z4
-	VFMADD231PD Z2, Z0, Z4
-	VMOVUPS     Z4, (AX)(SI*8)
-	VMOVUPS     64(DX)(SI*8), Z2
-	VMULPD      Z2, Z3, Z3
-	VMOVUPS     64(AX)(SI*8), Z2
-	VFMADD231PD Z3, Z0, Z2
-	VMOVUPS     Z2, 64(AX)(SI*8)
-	ADDQ        $0x10, SI
-	CMPQ        SI, DI
-	JLE         many1656
-
-oneTest1658:
-	LEAQ -8(BX), DI
-	CMPQ SI, DI
-	JG   tail1659
-
-one1657:
-	VMOVUPS     (CX)(SI*8), Z2
-	VDIVPD      Z2, Z1, Z2
-	VMOVUPS     (DX)(SI*8), Z3
-	VMULPD      Z3, Z2, Z2
-	VMOVUPS     (AX)(SI*8), Z3
-	VFMADD231PD Z2, Z0, Z3
-	VMOVUPS     Z3, (AX)(SI*8)
-	ADDQ        $0x08, SI
-	CMPQ        SI, DI
-	JLE         one1657
-
-tail1659:
-	SUBQ        SI, BX
-	JZ          done1660
-	MOVQ        $-1, DI
-	SHLXQ       BX, DI, DI
-	NOTQ        DI
-	KMOVW       DI, K1
-	VMOVUPD.Z   (CX)(SI*8), K1, Z2
-	VDIVPD      Z2, Z1, Z1
-	VMOVUPD.Z   (DX)(SI*8), K1, Z2
-	VMULPD      Z2, Z1, Z1
-	VMOVUPD.Z   (AX)(SI*8), K1, Z2
-	VFMADD231PD Z1, Z0, Z2
-	VMOVUPD     Z2, K1, (AX)(SI*8)
-
-done1660:
-	VZEROUPPER
-	RET
-
-// func addRecipProductAVX2F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
-// Requires: AVX, FMA3
-TEXT ·addRecipProductAVX2F64<>(SB), NOSPLIT, $0-40
-	VBROADCASTSD sign+8(FP), Y0
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+16(FP), CX
-	MOVQ         from+24(FP), DX
-	MOVQ         n+32(FP), BX
-	VMOVUPS      constants<>+3392(SB), Y1
-	XORQ         SI, SI
-	LEAQ         -4(BX), DI
-	CMPQ         SI, DI
-	JG           tail1665
-
-one1663:
-	VMOVUPS     (CX)(SI*8), Y2
-	VDIVPD      Y2, Y1, Y2
-	VMOVUPS     (DX)(SI*8), Y3
-	VMULPD      Y3, Y2, Y2
-	VMOVUPS     (AX)(SI*8), Y3
-	VFMADD231PD Y2, Y0, Y3
-	VMOVUPS     Y3, (AX)(SI*8)
-	ADDQ        $0x04, SI
-	CMPQ        SI, DI
-	JLE         one1663
-
-tail1665:
-	SUBQ        SI, BX
-	JZ          done1666
-	LEAQ        ones<>+32(SB), DI
-	SHLQ        $0x03, BX
-	SUBQ        BX, DI
-	VMOVUPS     (DI), Y2
-	VMASKMOVPD  (CX)(SI*8), Y2, Y3
-	VDIVPD      Y3, Y1, Y1
-	VMASKMOVPD  (DX)(SI*8), Y2, Y3
-	VMULPD      Y3, Y1, Y1
-	VMASKMOVPD  (AX)(SI*8), Y2, Y3
-	VFMADD231PD Y1, Y0, Y3
-	VMASKMOVPD  Y3, Y2, (AX)(SI*8)
-
-done1666:
-	VZEROUPPER
-	RET
-
-// func addRecipProductAVX512F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·addRecipProductAVX512F32<>(SB), NOSPLIT, $0-40
-	VBROADCASTSS sign+8(FP), Z0
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+16(FP), CX
-	MOVQ         from+24(FP), DX
-	MOVQ         n+32(FP), BX
-	VMOVUPS      constants<>+3520(SB), Z1
-	XORQ         SI, SI
-	LEAQ         -32(BX), DI
-	TESTQ        DI, DI
-	JL           oneTest1670
-
-many1668:
-	VMOVUPS     (CX)(SI*4), Z2
-	VMOVUPS     64(CX)(SI*4), Z3
-	VDIVPS      Z2, Z1, Z2
-	VDIVPS      Z3, Z1, Z3
-	VMOVUPS     (DX)(SI*4), Z4
-	VMULPS      Z4, Z2, Z2
-	VMOVUPS     (AX)(SI*4), Z4
-	VFMADD231PS Z2, Z0, Z4
-	VMOVUPS     Z4, (AX)(SI*4)
-	VMOVUPS     64(DX)(SI*4), Z2
-	VMULPS      Z2, Z3, Z3
-	VMOVUPS     64(AX)(SI*4), Z2
-	VFMADD231PS Z3, Z0, Z2
-	VMOVUPS     Z2, 64(AX)(SI*4)
-	ADDQ        $0x20, SI
-	CMPQ        SI, DI
-	JLE         many1668
-
-oneTest1670:
-	LEAQ -16(BX), DI
-	CMPQ SI, DI
-	JG   tail1671
-
-one1669:
-	VMOVUPS     (CX)(SI*4), Z2
-	VDIVPS      Z2, Z1, Z2
-	VMOVUPS     (DX)(SI*4), Z3
-	VMULPS      Z3, Z2, Z2
-	VMOVUPS     (AX)(SI*4), Z3
-	VFMADD231PS Z2, Z0, Z3
-	VMOVUPS     Z3, (AX)(SI*4)
-	ADDQ        $0x10, SI
-	CMPQ        SI, DI
-	JLE         one1669
-
-tail1671:
-	SUBQ        SI, BX
-	JZ          done1672
-	MOVQ        $-1, DI
-	SHLXQ       BX, DI, DI
-	NOTQ        DI
-	KMOVW       DI, K1
-	VMOVUPS.Z   (CX)(SI*4), K1, Z2
-	VDIVPS      Z2, Z1, Z1
-	VMOVUPS.Z   (DX)(SI*4), K1, Z2
-	VMULPS      Z2, Z1, Z1
-	VMOVUPS.Z   (AX)(SI*4), K1, Z2
-	VFMADD231PS Z1, Z0, Z2
-	VMOVUPS     Z2, K1, (AX)(SI*4)
-
-done1672:
-	VZEROUPPER
-	RET
-
-// func addRecipProductAVX2F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
-// Requires: AVX, FMA3
-TEXT ·addRecipProductAVX2F32<>(SB), NOSPLIT, $0-40
-	VBROADCASTSS sign+8(FP), Y0
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+16(FP), CX
-	MOVQ         from+24(FP), DX
-	MOVQ         n+32(FP), BX
-	VMOVUPS      constants<>+3520(SB), Y1
-	XORQ         SI, SI
-	LEAQ         -8(BX), DI
-	CMPQ         SI, DI
-	JG           tail1677
-
-one1675:
-	VMOVUPS     (CX)(SI*4), Y2
-	VDIVPS      Y2, Y1, Y2
-	VMOVUPS     (DX)(SI*4), Y3
-	VMULPS      Y3, Y2, Y2
-	VMOVUPS     (AX)(SI*4), Y3
-	VFMADD231PS Y2, Y0, Y3
-	VMOVUPS     Y3, (AX)(SI*4)
-	ADDQ        $0x08, SI
-	CMPQ        SI, DI
-	JLE         one1675
-
-tail1677:
-	SUBQ        SI, BX
-	JZ          done1678
-	LEAQ        ones<>+32(SB), DI
-	SHLQ        $0x02, BX
-	SUBQ        BX, DI
-	VMOVUPS     (DI), Y2
-	VMASKMOVPS  (CX)(SI*4), Y2, Y3
-	VDIVPS      Y3, Y1, Y1
-	VMASKMOVPS  (DX)(SI*4), Y2, Y3
-	VMULPS      Y3, Y1, Y1
-	VMASKMOVPS  (AX)(SI*4), Y2, Y3
-	VFMADD231PS Y1, Y0, Y3
-	VMASKMOVPS  Y3, Y2, (AX)(SI*4)
-
-done1678:
-	VZEROUPPER
-	RET
-
-// func addAbsAVX512F64<>(dst *float64, sign float64, x *float64, n int)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·addAbsAVX512F64<>(SB), NOSPLIT, $0-32
-	VBROADCASTSD sign+8(FP), Z0
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+16(FP), CX
-	MOVQ         n+24(FP), DX
-	VMOVUPS      constants<>+3200(SB), Z1
-	XORQ         BX, BX
-	LEAQ         -16(DX), SI
-	TESTQ        SI, SI
 	JL           oneTest1682
 
 many1680:
 	VMOVUPS     (CX)(BX*8), Z2
 	VMOVUPS     64(CX)(BX*8), Z3
-	VANDPD      Z1, Z2, Z2
-	VANDPD      Z1, Z3, Z3
+	VDIVPD      Z2, Z1, Z2
+	VDIVPD      Z3, Z1, Z3
 	VMOVUPS     (AX)(BX*8), Z4
 	VFMADD231PD Z2, Z0, Z4
 	VMOVUPS     Z4, (AX)(BX*8)
@@ -31072,7 +31504,7 @@ oneTest1682:
 
 one1681:
 	VMOVUPS     (CX)(BX*8), Z2
-	VANDPD      Z1, Z2, Z2
+	VDIVPD      Z2, Z1, Z2
 	VMOVUPS     (AX)(BX*8), Z3
 	VFMADD231PD Z2, Z0, Z3
 	VMOVUPS     Z3, (AX)(BX*8)
@@ -31088,7 +31520,7 @@ tail1683:
 	NOTQ        SI
 	KMOVW       SI, K1
 	VMOVUPD.Z   (CX)(BX*8), K1, Z2
-	VANDPD      Z1, Z2, Z1
+	VDIVPD      Z2, Z1, Z1
 	VMOVUPD.Z   (AX)(BX*8), K1, Z2
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
@@ -31097,14 +31529,14 @@ done1684:
 	VZEROUPPER
 	RET
 
-// func addAbsAVX2F64<>(dst *float64, sign float64, x *float64, n int)
+// func addRecipAVX2F64<>(dst *float64, sign float64, x *float64, n int)
 // Requires: AVX, FMA3
-TEXT ·addAbsAVX2F64<>(SB), NOSPLIT, $0-32
+TEXT ·addRecipAVX2F64<>(SB), NOSPLIT, $0-32
 	VBROADCASTSD sign+8(FP), Y0
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
-	VMOVUPS      constants<>+3200(SB), Y1
+	VMOVUPS      constants<>+3392(SB), Y1
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
@@ -31112,7 +31544,7 @@ TEXT ·addAbsAVX2F64<>(SB), NOSPLIT, $0-32
 
 one1687:
 	VMOVUPS     (CX)(BX*8), Y2
-	VANDPD      Y1, Y2, Y2
+	VDIVPD      Y2, Y1, Y2
 	VMOVUPS     (AX)(BX*8), Y3
 	VFMADD231PD Y2, Y0, Y3
 	VMOVUPS     Y3, (AX)(BX*8)
@@ -31128,7 +31560,7 @@ tail1689:
 	SUBQ        DX, SI
 	VMOVUPS     (SI), Y2
 	VMASKMOVPD  (CX)(BX*8), Y2, Y3
-	VANDPD      Y1, Y3, Y1
+	VDIVPD      Y3, Y1, Y1
 	VMASKMOVPD  (AX)(BX*8), Y2, Y3
 	VFMADD231PD Y1, Y0, Y3
 	VMASKMOVPD  Y3, Y2, (AX)(BX*8)
@@ -31137,14 +31569,14 @@ done1690:
 	VZEROUPPER
 	RET
 
-// func addAbsAVX512F32<>(dst *float32, sign float32, x *float32, n int)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·addAbsAVX512F32<>(SB), NOSPLIT, $0-32
+// func addRecipAVX512F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addRecipAVX512F32<>(SB), NOSPLIT, $0-32
 	VBROADCASTSS sign+8(FP), Z0
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
-	VMOVUPS      constants<>+3264(SB), Z1
+	VMOVUPS      constants<>+3520(SB), Z1
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
@@ -31153,8 +31585,8 @@ TEXT ·addAbsAVX512F32<>(SB), NOSPLIT, $0-32
 many1692:
 	VMOVUPS     (CX)(BX*4), Z2
 	VMOVUPS     64(CX)(BX*4), Z3
-	VANDPS      Z1, Z2, Z2
-	VANDPS      Z1, Z3, Z3
+	VDIVPS      Z2, Z1, Z2
+	VDIVPS      Z3, Z1, Z3
 	VMOVUPS     (AX)(BX*4), Z4
 	VFMADD231PS Z2, Z0, Z4
 	VMOVUPS     Z4, (AX)(BX*4)
@@ -31172,7 +31604,7 @@ oneTest1694:
 
 one1693:
 	VMOVUPS     (CX)(BX*4), Z2
-	VANDPS      Z1, Z2, Z2
+	VDIVPS      Z2, Z1, Z2
 	VMOVUPS     (AX)(BX*4), Z3
 	VFMADD231PS Z2, Z0, Z3
 	VMOVUPS     Z3, (AX)(BX*4)
@@ -31188,7 +31620,7 @@ tail1695:
 	NOTQ        SI
 	KMOVW       SI, K1
 	VMOVUPS.Z   (CX)(BX*4), K1, Z2
-	VANDPS      Z1, Z2, Z1
+	VDIVPS      Z2, Z1, Z1
 	VMOVUPS.Z   (AX)(BX*4), K1, Z2
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
@@ -31197,14 +31629,14 @@ done1696:
 	VZEROUPPER
 	RET
 
-// func addAbsAVX2F32<>(dst *float32, sign float32, x *float32, n int)
+// func addRecipAVX2F32<>(dst *float32, sign float32, x *float32, n int)
 // Requires: AVX, FMA3
-TEXT ·addAbsAVX2F32<>(SB), NOSPLIT, $0-32
+TEXT ·addRecipAVX2F32<>(SB), NOSPLIT, $0-32
 	VBROADCASTSS sign+8(FP), Y0
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
-	VMOVUPS      constants<>+3264(SB), Y1
+	VMOVUPS      constants<>+3520(SB), Y1
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
@@ -31212,7 +31644,7 @@ TEXT ·addAbsAVX2F32<>(SB), NOSPLIT, $0-32
 
 one1699:
 	VMOVUPS     (CX)(BX*4), Y2
-	VANDPS      Y1, Y2, Y2
+	VDIVPS      Y2, Y1, Y2
 	VMOVUPS     (AX)(BX*4), Y3
 	VFMADD231PS Y2, Y0, Y3
 	VMOVUPS     Y3, (AX)(BX*4)
@@ -31228,12 +31660,440 @@ tail1701:
 	SUBQ        DX, SI
 	VMOVUPS     (SI), Y2
 	VMASKMOVPS  (CX)(BX*4), Y2, Y3
-	VANDPS      Y1, Y3, Y1
+	VDIVPS      Y3, Y1, Y1
 	VMASKMOVPS  (AX)(BX*4), Y2, Y3
 	VFMADD231PS Y1, Y0, Y3
 	VMASKMOVPS  Y3, Y2, (AX)(BX*4)
 
 done1702:
+	VZEROUPPER
+	RET
+
+// func addRecipProductAVX512F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addRecipProductAVX512F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	VMOVUPS      constants<>+3392(SB), Z1
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1706
+
+many1704:
+	VMOVUPS     (CX)(SI*8), Z2
+	VMOVUPS     64(CX)(SI*8), Z3
+	VDIVPD      Z2, Z1, Z2
+	VDIVPD      Z3, Z1, Z3
+	VMOVUPS     (DX)(SI*8), Z4
+	VMULPD      Z4, Z2, Z2
+	VMOVUPS     (AX)(SI*8), Z4
+	VFMADD231PD Z2, Z0, Z4
+	VMOVUPS     Z4, (AX)(SI*8)
+	VMOVUPS     64(DX)(SI*8), Z2
+	VMULPD      Z2, Z3, Z3
+	VMOVUPS     64(AX)(SI*8), Z2
+	VFMADD231PD Z3, Z0, Z2
+	VMOVUPS     Z2, 64(AX)(SI*8)
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         many1704
+
+oneTest1706:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail1707
+
+one1705:
+	VMOVUPS     (CX)(SI*8), Z2
+	VDIVPD      Z2, Z1, Z2
+	VMOVUPS     (DX)(SI*8), Z3
+	VMULPD      Z3, Z2, Z2
+	VMOVUPS     (AX)(SI*8), Z3
+	VFMADD231PD Z2, Z0, Z3
+	VMOVUPS     Z3, (AX)(SI*8)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         one1705
+
+tail1707:
+	SUBQ        SI, BX
+	JZ          done1708
+	MOVQ        $-1, DI
+	SHLXQ       BX, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPD.Z   (CX)(SI*8), K1, Z2
+	VDIVPD      Z2, Z1, Z1
+	VMOVUPD.Z   (DX)(SI*8), K1, Z2
+	VMULPD      Z2, Z1, Z1
+	VMOVUPD.Z   (AX)(SI*8), K1, Z2
+	VFMADD231PD Z1, Z0, Z2
+	VMOVUPD     Z2, K1, (AX)(SI*8)
+
+done1708:
+	VZEROUPPER
+	RET
+
+// func addRecipProductAVX2F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addRecipProductAVX2F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	VMOVUPS      constants<>+3392(SB), Y1
+	XORQ         SI, SI
+	LEAQ         -4(BX), DI
+	CMPQ         SI, DI
+	JG           tail1713
+
+one1711:
+	VMOVUPS     (CX)(SI*8), Y2
+	VDIVPD      Y2, Y1, Y2
+	VMOVUPS     (DX)(SI*8), Y3
+	VMULPD      Y3, Y2, Y2
+	VMOVUPS     (AX)(SI*8), Y3
+	VFMADD231PD Y2, Y0, Y3
+	VMOVUPS     Y3, (AX)(SI*8)
+	ADDQ        $0x04, SI
+	CMPQ        SI, DI
+	JLE         one1711
+
+tail1713:
+	SUBQ        SI, BX
+	JZ          done1714
+	LEAQ        ones<>+32(SB), DI
+	SHLQ        $0x03, BX
+	SUBQ        BX, DI
+	VMOVUPS     (DI), Y2
+	VMASKMOVPD  (CX)(SI*8), Y2, Y3
+	VDIVPD      Y3, Y1, Y1
+	VMASKMOVPD  (DX)(SI*8), Y2, Y3
+	VMULPD      Y3, Y1, Y1
+	VMASKMOVPD  (AX)(SI*8), Y2, Y3
+	VFMADD231PD Y1, Y0, Y3
+	VMASKMOVPD  Y3, Y2, (AX)(SI*8)
+
+done1714:
+	VZEROUPPER
+	RET
+
+// func addRecipProductAVX512F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addRecipProductAVX512F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	VMOVUPS      constants<>+3520(SB), Z1
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1718
+
+many1716:
+	VMOVUPS     (CX)(SI*4), Z2
+	VMOVUPS     64(CX)(SI*4), Z3
+	VDIVPS      Z2, Z1, Z2
+	VDIVPS      Z3, Z1, Z3
+	VMOVUPS     (DX)(SI*4), Z4
+	VMULPS      Z4, Z2, Z2
+	VMOVUPS     (AX)(SI*4), Z4
+	VFMADD231PS Z2, Z0, Z4
+	VMOVUPS     Z4, (AX)(SI*4)
+	VMOVUPS     64(DX)(SI*4), Z2
+	VMULPS      Z2, Z3, Z3
+	VMOVUPS     64(AX)(SI*4), Z2
+	VFMADD231PS Z3, Z0, Z2
+	VMOVUPS     Z2, 64(AX)(SI*4)
+	ADDQ        $0x20, SI
+	CMPQ        SI, DI
+	JLE         many1716
+
+oneTest1718:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail1719
+
+one1717:
+	VMOVUPS     (CX)(SI*4), Z2
+	VDIVPS      Z2, Z1, Z2
+	VMOVUPS     (DX)(SI*4), Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVUPS     (AX)(SI*4), Z3
+	VFMADD231PS Z2, Z0, Z3
+	VMOVUPS     Z3, (AX)(SI*4)
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         one1717
+
+tail1719:
+	SUBQ        SI, BX
+	JZ          done1720
+	MOVQ        $-1, DI
+	SHLXQ       BX, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPS.Z   (CX)(SI*4), K1, Z2
+	VDIVPS      Z2, Z1, Z1
+	VMOVUPS.Z   (DX)(SI*4), K1, Z2
+	VMULPS      Z2, Z1, Z1
+	VMOVUPS.Z   (AX)(SI*4), K1, Z2
+	VFMADD231PS Z1, Z0, Z2
+	VMOVUPS     Z2, K1, (AX)(SI*4)
+
+done1720:
+	VZEROUPPER
+	RET
+
+// func addRecipProductAVX2F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addRecipProductAVX2F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	VMOVUPS      constants<>+3520(SB), Y1
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	CMPQ         SI, DI
+	JG           tail1725
+
+one1723:
+	VMOVUPS     (CX)(SI*4), Y2
+	VDIVPS      Y2, Y1, Y2
+	VMOVUPS     (DX)(SI*4), Y3
+	VMULPS      Y3, Y2, Y2
+	VMOVUPS     (AX)(SI*4), Y3
+	VFMADD231PS Y2, Y0, Y3
+	VMOVUPS     Y3, (AX)(SI*4)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         one1723
+
+tail1725:
+	SUBQ        SI, BX
+	JZ          done1726
+	LEAQ        ones<>+32(SB), DI
+	SHLQ        $0x02, BX
+	SUBQ        BX, DI
+	VMOVUPS     (DI), Y2
+	VMASKMOVPS  (CX)(SI*4), Y2, Y3
+	VDIVPS      Y3, Y1, Y1
+	VMASKMOVPS  (DX)(SI*4), Y2, Y3
+	VMULPS      Y3, Y1, Y1
+	VMASKMOVPS  (AX)(SI*4), Y2, Y3
+	VFMADD231PS Y1, Y0, Y3
+	VMASKMOVPS  Y3, Y2, (AX)(SI*4)
+
+done1726:
+	VZEROUPPER
+	RET
+
+// func addAbsAVX512F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addAbsAVX512F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	VMOVUPS      constants<>+3200(SB), Z1
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1730
+
+many1728:
+	VMOVUPS     (CX)(BX*8), Z2
+	VMOVUPS     64(CX)(BX*8), Z3
+	VANDPD      Z1, Z2, Z2
+	VANDPD      Z1, Z3, Z3
+	VMOVUPS     (AX)(BX*8), Z4
+	VFMADD231PD Z2, Z0, Z4
+	VMOVUPS     Z4, (AX)(BX*8)
+	VMOVUPS     64(AX)(BX*8), Z2
+	VFMADD231PD Z3, Z0, Z2
+	VMOVUPS     Z2, 64(AX)(BX*8)
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         many1728
+
+oneTest1730:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail1731
+
+one1729:
+	VMOVUPS     (CX)(BX*8), Z2
+	VANDPD      Z1, Z2, Z2
+	VMOVUPS     (AX)(BX*8), Z3
+	VFMADD231PD Z2, Z0, Z3
+	VMOVUPS     Z3, (AX)(BX*8)
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one1729
+
+tail1731:
+	SUBQ        BX, DX
+	JZ          done1732
+	MOVQ        $-1, SI
+	SHLXQ       DX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z2
+	VANDPD      Z1, Z2, Z1
+	VMOVUPD.Z   (AX)(BX*8), K1, Z2
+	VFMADD231PD Z1, Z0, Z2
+	VMOVUPD     Z2, K1, (AX)(BX*8)
+
+done1732:
+	VZEROUPPER
+	RET
+
+// func addAbsAVX2F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addAbsAVX2F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	VMOVUPS      constants<>+3200(SB), Y1
+	XORQ         BX, BX
+	LEAQ         -4(DX), SI
+	CMPQ         BX, SI
+	JG           tail1737
+
+one1735:
+	VMOVUPS     (CX)(BX*8), Y2
+	VANDPD      Y1, Y2, Y2
+	VMOVUPS     (AX)(BX*8), Y3
+	VFMADD231PD Y2, Y0, Y3
+	VMOVUPS     Y3, (AX)(BX*8)
+	ADDQ        $0x04, BX
+	CMPQ        BX, SI
+	JLE         one1735
+
+tail1737:
+	SUBQ        BX, DX
+	JZ          done1738
+	LEAQ        ones<>+32(SB), SI
+	SHLQ        $0x03, DX
+	SUBQ        DX, SI
+	VMOVUPS     (SI), Y2
+	VMASKMOVPD  (CX)(BX*8), Y2, Y3
+	VANDPD      Y1, Y3, Y1
+	VMASKMOVPD  (AX)(BX*8), Y2, Y3
+	VFMADD231PD Y1, Y0, Y3
+	VMASKMOVPD  Y3, Y2, (AX)(BX*8)
+
+done1738:
+	VZEROUPPER
+	RET
+
+// func addAbsAVX512F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addAbsAVX512F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	VMOVUPS      constants<>+3264(SB), Z1
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1742
+
+many1740:
+	VMOVUPS     (CX)(BX*4), Z2
+	VMOVUPS     64(CX)(BX*4), Z3
+	VANDPS      Z1, Z2, Z2
+	VANDPS      Z1, Z3, Z3
+	VMOVUPS     (AX)(BX*4), Z4
+	VFMADD231PS Z2, Z0, Z4
+	VMOVUPS     Z4, (AX)(BX*4)
+	VMOVUPS     64(AX)(BX*4), Z2
+	VFMADD231PS Z3, Z0, Z2
+	VMOVUPS     Z2, 64(AX)(BX*4)
+	ADDQ        $0x20, BX
+	CMPQ        BX, SI
+	JLE         many1740
+
+oneTest1742:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail1743
+
+one1741:
+	VMOVUPS     (CX)(BX*4), Z2
+	VANDPS      Z1, Z2, Z2
+	VMOVUPS     (AX)(BX*4), Z3
+	VFMADD231PS Z2, Z0, Z3
+	VMOVUPS     Z3, (AX)(BX*4)
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         one1741
+
+tail1743:
+	SUBQ        BX, DX
+	JZ          done1744
+	MOVQ        $-1, SI
+	SHLXQ       DX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (CX)(BX*4), K1, Z2
+	VANDPS      Z1, Z2, Z1
+	VMOVUPS.Z   (AX)(BX*4), K1, Z2
+	VFMADD231PS Z1, Z0, Z2
+	VMOVUPS     Z2, K1, (AX)(BX*4)
+
+done1744:
+	VZEROUPPER
+	RET
+
+// func addAbsAVX2F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addAbsAVX2F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	VMOVUPS      constants<>+3264(SB), Y1
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail1749
+
+one1747:
+	VMOVUPS     (CX)(BX*4), Y2
+	VANDPS      Y1, Y2, Y2
+	VMOVUPS     (AX)(BX*4), Y3
+	VFMADD231PS Y2, Y0, Y3
+	VMOVUPS     Y3, (AX)(BX*4)
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one1747
+
+tail1749:
+	SUBQ        BX, DX
+	JZ          done1750
+	LEAQ        ones<>+32(SB), SI
+	SHLQ        $0x02, DX
+	SUBQ        DX, SI
+	VMOVUPS     (SI), Y2
+	VMASKMOVPS  (CX)(BX*4), Y2, Y3
+	VANDPS      Y1, Y3, Y1
+	VMASKMOVPS  (AX)(BX*4), Y2, Y3
+	VFMADD231PS Y1, Y0, Y3
+	VMASKMOVPS  Y3, Y2, (AX)(BX*4)
+
+done1750:
 	VZEROUPPER
 	RET
 
@@ -31251,9 +32111,9 @@ TEXT ·addSignAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1706
+	JL           oneTest1754
 
-many1704:
+many1752:
 	VMOVUPS     (CX)(BX*8), Z5
 	VMOVUPS     64(CX)(BX*8), Z6
 	VANDPD      Z1, Z5, Z7
@@ -31274,14 +32134,14 @@ many1704:
 	VMOVUPS     Z5, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1704
+	JLE         many1752
 
-oneTest1706:
+oneTest1754:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1707
+	JG   tail1755
 
-one1705:
+one1753:
 	VMOVUPS     (CX)(BX*8), Z5
 	VANDPD      Z1, Z5, Z6
 	VCMPPD      $0x1e, Z2, Z6, K1
@@ -31293,11 +32153,11 @@ one1705:
 	VMOVUPS     Z6, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1705
+	JLE         one1753
 
-tail1707:
+tail1755:
 	SUBQ        BX, DX
-	JZ          done1708
+	JZ          done1756
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -31312,7 +32172,7 @@ tail1707:
 	VFMADD231PD Z5, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1708:
+done1756:
 	VZEROUPPER
 	RET
 
@@ -31330,9 +32190,9 @@ TEXT ·addSignAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1713
+	JG           tail1761
 
-one1711:
+one1759:
 	VMOVUPS     (CX)(BX*8), Y5
 	VANDPD      Y1, Y5, Y6
 	VCMPPD      $0x1e, Y2, Y6, Y6
@@ -31344,11 +32204,11 @@ one1711:
 	VMOVUPS     Y6, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1711
+	JLE         one1759
 
-tail1713:
+tail1761:
 	SUBQ        BX, DX
-	JZ          done1714
+	JZ          done1762
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -31363,7 +32223,7 @@ tail1713:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y5, (AX)(BX*8)
 
-done1714:
+done1762:
 	VZEROUPPER
 	RET
 
@@ -31381,9 +32241,9 @@ TEXT ·addSignAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1718
+	JL           oneTest1766
 
-many1716:
+many1764:
 	VMOVUPS     (CX)(BX*4), Z5
 	VMOVUPS     64(CX)(BX*4), Z6
 	VANDPS      Z1, Z5, Z7
@@ -31404,14 +32264,14 @@ many1716:
 	VMOVUPS     Z5, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1716
+	JLE         many1764
 
-oneTest1718:
+oneTest1766:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1719
+	JG   tail1767
 
-one1717:
+one1765:
 	VMOVUPS     (CX)(BX*4), Z5
 	VANDPS      Z1, Z5, Z6
 	VCMPPS      $0x1e, Z2, Z6, K1
@@ -31423,11 +32283,11 @@ one1717:
 	VMOVUPS     Z6, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1717
+	JLE         one1765
 
-tail1719:
+tail1767:
 	SUBQ        BX, DX
-	JZ          done1720
+	JZ          done1768
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -31442,7 +32302,7 @@ tail1719:
 	VFMADD231PS Z5, Z0, Z1
 	VMOVUPS     Z1, K1, (AX)(BX*4)
 
-done1720:
+done1768:
 	VZEROUPPER
 	RET
 
@@ -31460,9 +32320,9 @@ TEXT ·addSignAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1725
+	JG           tail1773
 
-one1723:
+one1771:
 	VMOVUPS     (CX)(BX*4), Y5
 	VANDPS      Y1, Y5, Y6
 	VCMPPS      $0x1e, Y2, Y6, Y6
@@ -31474,11 +32334,11 @@ one1723:
 	VMOVUPS     Y6, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1723
+	JLE         one1771
 
-tail1725:
+tail1773:
 	SUBQ        BX, DX
-	JZ          done1726
+	JZ          done1774
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -31493,7 +32353,7 @@ tail1725:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y5, (AX)(BX*4)
 
-done1726:
+done1774:
 	VZEROUPPER
 	RET
 
@@ -31512,9 +32372,9 @@ TEXT ·addSignProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1730
+	JL           oneTest1778
 
-many1728:
+many1776:
 	VMOVUPS     (CX)(SI*8), Z5
 	VMOVUPS     64(CX)(SI*8), Z6
 	VANDPD      Z1, Z5, Z7
@@ -31539,14 +32399,14 @@ many1728:
 	VMOVUPS     Z5, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1728
+	JLE         many1776
 
-oneTest1730:
+oneTest1778:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1731
+	JG   tail1779
 
-one1729:
+one1777:
 	VMOVUPS     (CX)(SI*8), Z5
 	VANDPD      Z1, Z5, Z6
 	VCMPPD      $0x1e, Z2, Z6, K1
@@ -31560,11 +32420,11 @@ one1729:
 	VMOVUPS     Z6, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1729
+	JLE         one1777
 
-tail1731:
+tail1779:
 	SUBQ        SI, BX
-	JZ          done1732
+	JZ          done1780
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -31581,7 +32441,7 @@ tail1731:
 	VFMADD231PD Z5, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done1732:
+done1780:
 	VZEROUPPER
 	RET
 
@@ -31600,9 +32460,9 @@ TEXT ·addSignProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1737
+	JG           tail1785
 
-one1735:
+one1783:
 	VMOVUPS     (CX)(SI*8), Y5
 	VANDPD      Y1, Y5, Y6
 	VCMPPD      $0x1e, Y2, Y6, Y6
@@ -31616,11 +32476,11 @@ one1735:
 	VMOVUPS     Y6, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1735
+	JLE         one1783
 
-tail1737:
+tail1785:
 	SUBQ        SI, BX
-	JZ          done1738
+	JZ          done1786
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -31637,7 +32497,7 @@ tail1737:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y5, (AX)(SI*8)
 
-done1738:
+done1786:
 	VZEROUPPER
 	RET
 
@@ -31656,9 +32516,9 @@ TEXT ·addSignProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1742
+	JL           oneTest1790
 
-many1740:
+many1788:
 	VMOVUPS     (CX)(SI*4), Z5
 	VMOVUPS     64(CX)(SI*4), Z6
 	VANDPS      Z1, Z5, Z7
@@ -31683,14 +32543,14 @@ many1740:
 	VMOVUPS     Z5, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1740
+	JLE         many1788
 
-oneTest1742:
+oneTest1790:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1743
+	JG   tail1791
 
-one1741:
+one1789:
 	VMOVUPS     (CX)(SI*4), Z5
 	VANDPS      Z1, Z5, Z6
 	VCMPPS      $0x1e, Z2, Z6, K1
@@ -31704,11 +32564,11 @@ one1741:
 	VMOVUPS     Z6, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1741
+	JLE         one1789
 
-tail1743:
+tail1791:
 	SUBQ        SI, BX
-	JZ          done1744
+	JZ          done1792
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -31725,7 +32585,7 @@ tail1743:
 	VFMADD231PS Z5, Z0, Z1
 	VMOVUPS     Z1, K1, (AX)(SI*4)
 
-done1744:
+done1792:
 	VZEROUPPER
 	RET
 
@@ -31744,9 +32604,9 @@ TEXT ·addSignProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1749
+	JG           tail1797
 
-one1747:
+one1795:
 	VMOVUPS     (CX)(SI*4), Y5
 	VANDPS      Y1, Y5, Y6
 	VCMPPS      $0x1e, Y2, Y6, Y6
@@ -31760,11 +32620,11 @@ one1747:
 	VMOVUPS     Y6, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1747
+	JLE         one1795
 
-tail1749:
+tail1797:
 	SUBQ        SI, BX
-	JZ          done1750
+	JZ          done1798
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -31781,7 +32641,7 @@ tail1749:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y5, (AX)(SI*4)
 
-done1750:
+done1798:
 	VZEROUPPER
 	RET
 
@@ -31813,9 +32673,9 @@ TEXT ·addTanAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1754
+	JL           oneTest1802
 
-many1752:
+many1800:
 	VMOVUPS  (CX)(BX*8), Z19
 	VANDPD   constants<>+3200(SB), Z19, Z19
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K1
@@ -31824,11 +32684,11 @@ many1752:
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1757
+	JZ       ok1805
 	MOVQ     BX, ret+32(FP)
-	JMP      done1751
+	JMP      done1799
 
-ok1757:
+ok1805:
 	VMOVUPS          (CX)(BX*8), Z19
 	VMOVUPS          64(CX)(BX*8), Z20
 	VMOVUPS          Z2, Z21
@@ -31899,23 +32759,23 @@ ok1757:
 	VMOVUPS          Z19, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1752
+	JLE              many1800
 
-oneTest1754:
+oneTest1802:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1755
+	JG   tail1803
 
-one1753:
+one1801:
 	VMOVUPS  (CX)(BX*8), Z19
 	VANDPD   constants<>+3200(SB), Z19, Z19
 	VCMPPD   $0x16, constants<>+6848(SB), Z19, K1
 	KORTESTW K1, K1
-	JZ       ok1758
+	JZ       ok1806
 	MOVQ     BX, ret+32(FP)
-	JMP      done1751
+	JMP      done1799
 
-ok1758:
+ok1806:
 	VMOVUPS          (CX)(BX*8), Z19
 	VMOVUPS          Z2, Z20
 	VFMADD213PD      Z1, Z19, Z20
@@ -31952,12 +32812,12 @@ ok1758:
 	VMOVUPS          Z20, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1753
+	JLE              one1801
 
-tail1755:
+tail1803:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1756
+	JZ        done1804
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -31966,11 +32826,11 @@ tail1755:
 	VANDPD    constants<>+3200(SB), Z19, Z19
 	VCMPPD    $0x16, constants<>+6848(SB), Z19, K2
 	KORTESTW  K2, K2
-	JZ        ok1759
+	JZ        ok1807
 	MOVQ      BX, ret+32(FP)
-	JMP       done1751
+	JMP       done1799
 
-ok1759:
+ok1807:
 	VMOVUPD.Z        (CX)(BX*8), K1, Z19
 	VMOVUPS          Z2, Z2
 	VFMADD213PD      Z1, Z19, Z2
@@ -32006,10 +32866,10 @@ ok1759:
 	VFMADD231PD      Z1, Z0, Z2
 	VMOVUPD          Z2, K1, (AX)(BX*8)
 
-done1756:
+done1804:
 	MOVQ DX, ret+32(FP)
 
-done1751:
+done1799:
 	VZEROUPPER
 	RET
 
@@ -32025,9 +32885,9 @@ TEXT ·addTanAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1763
+	JL           oneTest1811
 
-many1761:
+many1809:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
@@ -32037,11 +32897,11 @@ many1761:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1766
+	JZ        ok1814
 	MOVQ      BX, ret+32(FP)
-	JMP       done1760
+	JMP       done1808
 
-ok1766:
+ok1814:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMOVUPS      Y2, Y5
@@ -32110,24 +32970,24 @@ ok1766:
 	VMOVUPS      Y3, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many1761
+	JLE          many1809
 
-oneTest1763:
+oneTest1811:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1764
+	JG   tail1812
 
-one1762:
+one1810:
 	VMOVUPS   (CX)(BX*8), Y3
 	VANDPD    constants<>+3200(SB), Y3, Y3
 	VCMPPD    $0x16, constants<>+6848(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1767
+	JZ        ok1815
 	MOVQ      BX, ret+32(FP)
-	JMP       done1760
+	JMP       done1808
 
-ok1767:
+ok1815:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PD  Y1, Y3, Y4
@@ -32163,12 +33023,12 @@ ok1767:
 	VMOVUPS      Y4, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1762
+	JLE          one1810
 
-tail1764:
+tail1812:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1765
+	JZ         done1813
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -32178,11 +33038,11 @@ tail1764:
 	VCMPPD     $0x16, constants<>+6848(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok1768
+	JZ         ok1816
 	MOVQ       BX, ret+32(FP)
-	JMP        done1760
+	JMP        done1808
 
-ok1768:
+ok1816:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PD  Y1, Y4, Y2
@@ -32217,10 +33077,10 @@ ok1768:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y3, (AX)(BX*8)
 
-done1765:
+done1813:
 	MOVQ DX, ret+32(FP)
 
-done1760:
+done1808:
 	VZEROUPPER
 	RET
 
@@ -32247,9 +33107,9 @@ TEXT ·addTanAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1772
+	JL           oneTest1820
 
-many1770:
+many1818:
 	VMOVUPS  (CX)(BX*4), Z14
 	VANDPS   constants<>+3264(SB), Z14, Z14
 	VCMPPS   $0x16, constants<>+9216(SB), Z14, K1
@@ -32258,11 +33118,11 @@ many1770:
 	VCMPPS   $0x16, constants<>+9216(SB), Z14, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1775
+	JZ       ok1823
 	MOVQ     BX, ret+32(FP)
-	JMP      done1769
+	JMP      done1817
 
-ok1775:
+ok1823:
 	VMOVUPS       (CX)(BX*4), Z14
 	VMOVUPS       64(CX)(BX*4), Z15
 	VMOVUPS       Z2, Z16
@@ -32321,23 +33181,23 @@ ok1775:
 	VMOVUPS       Z14, 64(AX)(BX*4)
 	ADDQ          $0x20, BX
 	CMPQ          BX, SI
-	JLE           many1770
+	JLE           many1818
 
-oneTest1772:
+oneTest1820:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1773
+	JG   tail1821
 
-one1771:
+one1819:
 	VMOVUPS  (CX)(BX*4), Z14
 	VANDPS   constants<>+3264(SB), Z14, Z14
 	VCMPPS   $0x16, constants<>+9216(SB), Z14, K1
 	KORTESTW K1, K1
-	JZ       ok1776
+	JZ       ok1824
 	MOVQ     BX, ret+32(FP)
-	JMP      done1769
+	JMP      done1817
 
-ok1776:
+ok1824:
 	VMOVUPS       (CX)(BX*4), Z14
 	VMOVUPS       Z2, Z15
 	VFMADD213PS   Z1, Z14, Z15
@@ -32368,12 +33228,12 @@ ok1776:
 	VMOVUPS       Z15, (AX)(BX*4)
 	ADDQ          $0x10, BX
 	CMPQ          BX, SI
-	JLE           one1771
+	JLE           one1819
 
-tail1773:
+tail1821:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1774
+	JZ        done1822
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -32382,11 +33242,11 @@ tail1773:
 	VANDPS    constants<>+3264(SB), Z14, Z14
 	VCMPPS    $0x16, constants<>+9216(SB), Z14, K2
 	KORTESTW  K2, K2
-	JZ        ok1777
+	JZ        ok1825
 	MOVQ      BX, ret+32(FP)
-	JMP       done1769
+	JMP       done1817
 
-ok1777:
+ok1825:
 	VMOVUPS.Z     (CX)(BX*4), K1, Z14
 	VMOVUPS       Z2, Z2
 	VFMADD213PS   Z1, Z14, Z2
@@ -32416,10 +33276,10 @@ ok1777:
 	VFMADD231PS   Z1, Z0, Z2
 	VMOVUPS       Z2, K1, (AX)(BX*4)
 
-done1774:
+done1822:
 	MOVQ DX, ret+32(FP)
 
-done1769:
+done1817:
 	VZEROUPPER
 	RET
 
@@ -32435,9 +33295,9 @@ TEXT ·addTanAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1781
+	JL           oneTest1829
 
-many1779:
+many1827:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
@@ -32447,11 +33307,11 @@ many1779:
 	VORPS     Y4, Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1784
+	JZ        ok1832
 	MOVQ      BX, ret+32(FP)
-	JMP       done1778
+	JMP       done1826
 
-ok1784:
+ok1832:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      32(CX)(BX*4), Y4
 	VMOVUPS      Y2, Y5
@@ -32508,24 +33368,24 @@ ok1784:
 	VMOVUPS      Y3, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1779
+	JLE          many1827
 
-oneTest1781:
+oneTest1829:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1782
+	JG   tail1830
 
-one1780:
+one1828:
 	VMOVUPS   (CX)(BX*4), Y3
 	VANDPS    constants<>+3264(SB), Y3, Y3
 	VCMPPS    $0x16, constants<>+9216(SB), Y3, Y3
 	VMOVMSKPS Y3, DI
 	TESTL     DI, DI
-	JZ        ok1785
+	JZ        ok1833
 	MOVQ      BX, ret+32(FP)
-	JMP       done1778
+	JMP       done1826
 
-ok1785:
+ok1833:
 	VMOVUPS      (CX)(BX*4), Y3
 	VMOVUPS      Y2, Y4
 	VFMADD213PS  Y1, Y3, Y4
@@ -32555,12 +33415,12 @@ ok1785:
 	VMOVUPS      Y4, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1780
+	JLE          one1828
 
-tail1782:
+tail1830:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1783
+	JZ         done1831
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -32570,11 +33430,11 @@ tail1782:
 	VCMPPS     $0x16, constants<>+9216(SB), Y4, Y4
 	VMOVMSKPS  Y4, SI
 	TESTL      SI, SI
-	JZ         ok1786
+	JZ         ok1834
 	MOVQ       BX, ret+32(FP)
-	JMP        done1778
+	JMP        done1826
 
-ok1786:
+ok1834:
 	VMASKMOVPS   (CX)(BX*4), Y3, Y4
 	VMOVUPS      Y2, Y2
 	VFMADD213PS  Y1, Y4, Y2
@@ -32603,10 +33463,10 @@ ok1786:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(BX*4)
 
-done1783:
+done1831:
 	MOVQ DX, ret+32(FP)
 
-done1778:
+done1826:
 	VZEROUPPER
 	RET
 
@@ -32632,9 +33492,9 @@ TEXT ·addExpm1AVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1790
+	JL           oneTest1838
 
-many1788:
+many1836:
 	VMOVUPS      (CX)(BX*8), Z13
 	VMOVUPS      64(CX)(BX*8), Z14
 	VMOVUPS      Z3, Z15
@@ -32703,14 +33563,14 @@ many1788:
 	VMOVUPS      Z13, 64(AX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1788
+	JLE          many1836
 
-oneTest1790:
+oneTest1838:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1791
+	JG   tail1839
 
-one1789:
+one1837:
 	VMOVUPS      (CX)(BX*8), Z13
 	VMOVUPS      Z3, Z14
 	VFMADD213PD  Z1, Z13, Z14
@@ -32746,11 +33606,11 @@ one1789:
 	VMOVUPS      Z14, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1789
+	JLE          one1837
 
-tail1791:
+tail1839:
 	SUBQ         BX, DX
-	JZ           done1792
+	JZ           done1840
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -32789,7 +33649,7 @@ tail1791:
 	VFMADD231PD  Z1, Z0, Z2
 	VMOVUPD      Z2, K1, (AX)(BX*8)
 
-done1792:
+done1840:
 	VZEROUPPER
 	RET
 
@@ -32807,9 +33667,9 @@ TEXT ·addExpm1AVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1797
+	JG           tail1845
 
-one1795:
+one1843:
 	VMOVUPS      (CX)(BX*8), Y5
 	VMINPD       Y5, Y3, Y6
 	VMAXPD       Y6, Y4, Y6
@@ -32863,11 +33723,11 @@ one1795:
 	VMOVUPS      Y6, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1795
+	JLE          one1843
 
-tail1797:
+tail1845:
 	SUBQ         BX, DX
-	JZ           done1798
+	JZ           done1846
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -32924,7 +33784,7 @@ tail1797:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y5, (AX)(BX*8)
 
-done1798:
+done1846:
 	VZEROUPPER
 	RET
 
@@ -32950,9 +33810,9 @@ TEXT ·addExpm1AVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1802
+	JL           oneTest1850
 
-many1800:
+many1848:
 	VMOVUPS      (CX)(BX*4), Z13
 	VMOVUPS      64(CX)(BX*4), Z14
 	VMOVUPS      Z3, Z15
@@ -33013,14 +33873,14 @@ many1800:
 	VMOVUPS      Z13, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1800
+	JLE          many1848
 
-oneTest1802:
+oneTest1850:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1803
+	JG   tail1851
 
-one1801:
+one1849:
 	VMOVUPS      (CX)(BX*4), Z13
 	VMOVUPS      Z3, Z14
 	VFMADD213PS  Z1, Z13, Z14
@@ -33052,11 +33912,11 @@ one1801:
 	VMOVUPS      Z14, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1801
+	JLE          one1849
 
-tail1803:
+tail1851:
 	SUBQ         BX, DX
-	JZ           done1804
+	JZ           done1852
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -33091,7 +33951,7 @@ tail1803:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1804:
+done1852:
 	VZEROUPPER
 	RET
 
@@ -33110,9 +33970,9 @@ TEXT ·addExpm1AVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1809
+	JG           tail1857
 
-one1807:
+one1855:
 	VMOVUPS      (CX)(BX*4), Y6
 	VMINPS       Y6, Y2, Y7
 	VMAXPS       Y7, Y3, Y7
@@ -33158,11 +34018,11 @@ one1807:
 	VMOVUPS      Y7, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1807
+	JLE          one1855
 
-tail1809:
+tail1857:
 	SUBQ         BX, DX
-	JZ           done1810
+	JZ           done1858
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -33211,7 +34071,7 @@ tail1809:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y6, (AX)(BX*4)
 
-done1810:
+done1858:
 	VZEROUPPER
 	RET
 
@@ -33231,9 +34091,9 @@ TEXT ·addLog1pAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1814
+	JL           oneTest1862
 
-many1812:
+many1860:
 	VMOVUPS          (CX)(BX*8), Z7
 	VMOVUPS          64(CX)(BX*8), Z8
 	VADDPD           Z1, Z7, Z9
@@ -33344,14 +34204,14 @@ many1812:
 	VMOVUPS          Z7, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1812
+	JLE              many1860
 
-oneTest1814:
+oneTest1862:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1815
+	JG   tail1863
 
-one1813:
+one1861:
 	VMOVUPS          (CX)(BX*8), Z7
 	VADDPD           Z1, Z7, Z8
 	VSUBPD           Z1, Z8, Z9
@@ -33408,11 +34268,11 @@ one1813:
 	VMOVUPS          Z8, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1813
+	JLE              one1861
 
-tail1815:
+tail1863:
 	SUBQ             BX, DX
-	JZ               done1816
+	JZ               done1864
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -33472,7 +34332,7 @@ tail1815:
 	VFMADD231PD      Z1, Z0, Z2
 	VMOVUPD          Z2, K1, (AX)(BX*8)
 
-done1816:
+done1864:
 	VZEROUPPER
 	RET
 
@@ -33487,9 +34347,9 @@ TEXT ·addLog1pAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1821
+	JG           tail1869
 
-one1819:
+one1867:
 	VMOVUPS      (CX)(BX*8), Y2
 	VADDPD       Y1, Y2, Y3
 	VSUBPD       Y1, Y3, Y4
@@ -33556,11 +34416,11 @@ one1819:
 	VMOVUPS      Y3, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1819
+	JLE          one1867
 
-tail1821:
+tail1869:
 	SUBQ         BX, DX
-	JZ           done1822
+	JZ           done1870
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -33630,7 +34490,7 @@ tail1821:
 	VFMADD231PD  Y1, Y0, Y3
 	VMASKMOVPD   Y3, Y2, (AX)(BX*8)
 
-done1822:
+done1870:
 	VZEROUPPER
 	RET
 
@@ -33656,9 +34516,9 @@ TEXT ·addLog1pAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1826
+	JL           oneTest1874
 
-many1824:
+many1872:
 	VMOVUPS          (CX)(BX*4), Z13
 	VMOVUPS          64(CX)(BX*4), Z14
 	VADDPS           Z1, Z13, Z15
@@ -33753,14 +34613,14 @@ many1824:
 	VMOVUPS          Z13, 64(AX)(BX*4)
 	ADDQ             $0x20, BX
 	CMPQ             BX, SI
-	JLE              many1824
+	JLE              many1872
 
-oneTest1826:
+oneTest1874:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1827
+	JG   tail1875
 
-one1825:
+one1873:
 	VMOVUPS          (CX)(BX*4), Z13
 	VADDPS           Z1, Z13, Z14
 	VSUBPS           Z1, Z14, Z15
@@ -33809,11 +34669,11 @@ one1825:
 	VMOVUPS          Z14, (AX)(BX*4)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              one1825
+	JLE              one1873
 
-tail1827:
+tail1875:
 	SUBQ             BX, DX
-	JZ               done1828
+	JZ               done1876
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -33865,7 +34725,7 @@ tail1827:
 	VFMADD231PS      Z1, Z0, Z2
 	VMOVUPS          Z2, K1, (AX)(BX*4)
 
-done1828:
+done1876:
 	VZEROUPPER
 	RET
 
@@ -33883,9 +34743,9 @@ TEXT ·addLog1pAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1833
+	JG           tail1881
 
-one1831:
+one1879:
 	VMOVUPS      (CX)(BX*4), Y5
 	VADDPS       Y1, Y5, Y6
 	VSUBPS       Y1, Y6, Y7
@@ -33941,11 +34801,11 @@ one1831:
 	VMOVUPS      Y6, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1831
+	JLE          one1879
 
-tail1833:
+tail1881:
 	SUBQ         BX, DX
-	JZ           done1834
+	JZ           done1882
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -34004,7 +34864,7 @@ tail1833:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y5, (AX)(BX*4)
 
-done1834:
+done1882:
 	VZEROUPPER
 	RET
 
@@ -34026,9 +34886,9 @@ TEXT ·addErfAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1838
+	JL           oneTest1886
 
-many1836:
+many1884:
 	VMOVUPS          (CX)(BX*8), Z9
 	VMOVUPS          64(CX)(BX*8), Z10
 	VANDPD           Z5, Z9, Z11
@@ -34189,14 +35049,14 @@ many1836:
 	VMOVUPS          Z9, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1836
+	JLE              many1884
 
-oneTest1838:
+oneTest1886:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1839
+	JG   tail1887
 
-one1837:
+one1885:
 	VMOVUPS          (CX)(BX*8), Z9
 	VANDPD           Z5, Z9, Z10
 	VMINPD           Z10, Z4, Z10
@@ -34278,11 +35138,11 @@ one1837:
 	VMOVUPS          Z10, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1837
+	JLE              one1885
 
-tail1839:
+tail1887:
 	SUBQ             BX, DX
-	JZ               done1840
+	JZ               done1888
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -34367,7 +35227,7 @@ tail1839:
 	VFMADD231PD      Z1, Z0, Z2
 	VMOVUPD          Z2, K1, (AX)(BX*8)
 
-done1840:
+done1888:
 	VZEROUPPER
 	RET
 
@@ -34384,9 +35244,9 @@ TEXT ·addErfAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1845
+	JG           tail1893
 
-one1843:
+one1891:
 	VMOVUPS      (CX)(BX*8), Y4
 	VANDPD       constants<>+3200(SB), Y4, Y5
 	VBROADCASTSD constants<>+10432(SB), Y6
@@ -34480,11 +35340,11 @@ one1843:
 	VMOVUPS      Y5, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1843
+	JLE          one1891
 
-tail1845:
+tail1893:
 	SUBQ         BX, DX
-	JZ           done1846
+	JZ           done1894
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -34581,7 +35441,7 @@ tail1845:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y4, (AX)(BX*8)
 
-done1846:
+done1894:
 	VZEROUPPER
 	RET
 
@@ -34605,9 +35465,9 @@ TEXT ·addErfAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1850
+	JL           oneTest1898
 
-many1848:
+many1896:
 	VMOVUPS          (CX)(BX*4), Z11
 	VMOVUPS          64(CX)(BX*4), Z12
 	VANDPS           Z6, Z11, Z13
@@ -34726,14 +35586,14 @@ many1848:
 	VMOVUPS          Z11, 64(AX)(BX*4)
 	ADDQ             $0x20, BX
 	CMPQ             BX, SI
-	JLE              many1848
+	JLE              many1896
 
-oneTest1850:
+oneTest1898:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1851
+	JG   tail1899
 
-one1849:
+one1897:
 	VMOVUPS          (CX)(BX*4), Z11
 	VANDPS           Z6, Z11, Z12
 	VMINPS           Z12, Z5, Z12
@@ -34794,11 +35654,11 @@ one1849:
 	VMOVUPS          Z12, (AX)(BX*4)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              one1849
+	JLE              one1897
 
-tail1851:
+tail1899:
 	SUBQ             BX, DX
-	JZ               done1852
+	JZ               done1900
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -34862,7 +35722,7 @@ tail1851:
 	VFMADD231PS      Z1, Z0, Z2
 	VMOVUPS          Z2, K1, (AX)(BX*4)
 
-done1852:
+done1900:
 	VZEROUPPER
 	RET
 
@@ -34880,9 +35740,9 @@ TEXT ·addErfAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1857
+	JG           tail1905
 
-one1855:
+one1903:
 	VMOVUPS      (CX)(BX*4), Y5
 	VANDPS       constants<>+3264(SB), Y5, Y6
 	VMINPS       Y6, Y4, Y6
@@ -34948,11 +35808,11 @@ one1855:
 	VMOVUPS      Y6, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1855
+	JLE          one1903
 
-tail1857:
+tail1905:
 	SUBQ         BX, DX
-	JZ           done1858
+	JZ           done1906
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -35021,7 +35881,7 @@ tail1857:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y5, (AX)(BX*4)
 
-done1858:
+done1906:
 	VZEROUPPER
 	RET
 
@@ -35037,9 +35897,9 @@ TEXT ·addSigmoidAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1861
+	JL           oneTest1909
 
-many1859:
+many1907:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VMOVUPS           64(CX)(BX*8), Z4
@@ -35085,7 +35945,7 @@ many1859:
 	VMINPD            Z7, Z8, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1864
+	JZ                normal1912
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z7, K1
 	VADDPD.BCST       constants<>+1792(SB), Z7, K1, Z7
 	VMAXPD.BCST       constants<>+1856(SB), Z7, K1, Z7
@@ -35098,13 +35958,13 @@ many1859:
 	VSCALEFPD         Z8, Z12, Z12
 	VADDPD.BCST       constants<>+1920(SB), Z12, K1, Z12
 	VPSUBQ.BCST       constants<>+1920(SB), Z12, K1, Z12
-	JMP               scaled1865
+	JMP               scaled1913
 
-normal1864:
+normal1912:
 	VSCALEFPD Z7, Z11, Z11
 	VSCALEFPD Z8, Z12, Z12
 
-scaled1865:
+scaled1913:
 	VMOVUPS     constants<>+3392(SB), Z4
 	VADDPD.BCST constants<>+3392(SB), Z11, Z3
 	VDIVPD      Z3, Z4, Z4
@@ -35129,14 +35989,14 @@ scaled1865:
 	VMOVUPS     Z3, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1859
+	JLE         many1907
 
-oneTest1861:
+oneTest1909:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1862
+	JG   tail1910
 
-one1860:
+one1908:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
@@ -35160,19 +36020,19 @@ one1860:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1866
+	JZ                normal1914
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1867
+	JMP               scaled1915
 
-normal1866:
+normal1914:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1867:
+scaled1915:
 	VMOVUPS     constants<>+3392(SB), Z4
 	VADDPD.BCST constants<>+3392(SB), Z7, Z3
 	VDIVPD      Z3, Z4, Z4
@@ -35186,11 +36046,11 @@ scaled1867:
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1860
+	JLE         one1908
 
-tail1862:
+tail1910:
 	SUBQ              BX, DX
-	JZ                done1863
+	JZ                done1911
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -35218,19 +36078,19 @@ tail1862:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1868
+	JZ                normal1916
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1869
+	JMP               scaled1917
 
-normal1868:
+normal1916:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1869:
+scaled1917:
 	VMOVUPS     constants<>+3392(SB), Z2
 	VADDPD.BCST constants<>+3392(SB), Z7, Z1
 	VDIVPD      Z1, Z2, Z2
@@ -35243,7 +36103,7 @@ scaled1869:
 	VFMADD231PD Z18, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1863:
+done1911:
 	VZEROUPPER
 	RET
 
@@ -35259,9 +36119,9 @@ TEXT ·addSigmoidAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1872
+	JL           oneTest1920
 
-many1870:
+many1918:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMOVUPS      32(CX)(BX*8), Y4
@@ -35316,7 +36176,7 @@ many1870:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1875
+	JZ           normal1923
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -35343,9 +36203,9 @@ many1870:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1876
+	JMP          scaled1924
 
-normal1875:
+normal1923:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -35361,7 +36221,7 @@ normal1875:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1876:
+scaled1924:
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y9, Y3
 	VDIVPD      Y3, Y4, Y4
@@ -35384,14 +36244,14 @@ scaled1876:
 	VMOVUPS     Y4, 32(AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         many1870
+	JLE         many1918
 
-oneTest1872:
+oneTest1920:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1873
+	JG   tail1921
 
-one1871:
+one1919:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMAXPD       Y3, Y1, Y3
@@ -35420,7 +36280,7 @@ one1871:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1877
+	JZ           normal1925
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -35434,9 +36294,9 @@ one1871:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1878
+	JMP          scaled1926
 
-normal1877:
+normal1925:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -35445,7 +36305,7 @@ normal1877:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1878:
+scaled1926:
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y6, Y3
 	VDIVPD      Y3, Y4, Y4
@@ -35458,11 +36318,11 @@ scaled1878:
 	VMOVUPS     Y4, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1871
+	JLE         one1919
 
-tail1873:
+tail1921:
 	SUBQ         BX, DX
-	JZ           done1874
+	JZ           done1922
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -35495,7 +36355,7 @@ tail1873:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, DX
 	TESTL        DX, DX
-	JZ           normal1879
+	JZ           normal1927
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -35509,9 +36369,9 @@ tail1873:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1880
+	JMP          scaled1928
 
-normal1879:
+normal1927:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -35520,7 +36380,7 @@ normal1879:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1880:
+scaled1928:
 	VMOVUPS     constants<>+3392(SB), Y2
 	VADDPD      constants<>+3392(SB), Y5, Y1
 	VDIVPD      Y1, Y2, Y2
@@ -35532,7 +36392,7 @@ scaled1880:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y3, (AX)(BX*8)
 
-done1874:
+done1922:
 	VZEROUPPER
 	RET
 
@@ -35557,9 +36417,9 @@ TEXT ·addSigmoidAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1884
+	JL           oneTest1932
 
-many1882:
+many1930:
 	VMOVUPS      (CX)(BX*4), Z12
 	VMOVUPS      64(CX)(BX*4), Z13
 	VORPS        Z4, Z12, Z14
@@ -35624,14 +36484,14 @@ many1882:
 	VMOVUPS      Z12, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1882
+	JLE          many1930
 
-oneTest1884:
+oneTest1932:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1885
+	JG   tail1933
 
-one1883:
+one1931:
 	VMOVUPS      (CX)(BX*4), Z12
 	VORPS        Z4, Z12, Z13
 	VMOVUPS      Z5, Z14
@@ -35665,11 +36525,11 @@ one1883:
 	VMOVUPS      Z12, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1883
+	JLE          one1931
 
-tail1885:
+tail1933:
 	SUBQ         BX, DX
-	JZ           done1886
+	JZ           done1934
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -35706,7 +36566,7 @@ tail1885:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1886:
+done1934:
 	VZEROUPPER
 	RET
 
@@ -35720,9 +36580,9 @@ TEXT ·addSigmoidAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1890
+	JL           oneTest1938
 
-many1888:
+many1936:
 	VMOVUPS      (CX)(BX*4), Y1
 	VMOVUPS      32(CX)(BX*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -35805,14 +36665,14 @@ many1888:
 	VMOVUPS      Y1, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1888
+	JLE          many1936
 
-oneTest1890:
+oneTest1938:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1891
+	JG   tail1939
 
-one1889:
+one1937:
 	VMOVUPS      (CX)(BX*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -35855,11 +36715,11 @@ one1889:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1889
+	JLE          one1937
 
-tail1891:
+tail1939:
 	SUBQ         BX, DX
-	JZ           done1892
+	JZ           done1940
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -35905,7 +36765,7 @@ tail1891:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1892:
+done1940:
 	VZEROUPPER
 	RET
 
@@ -35921,9 +36781,9 @@ TEXT ·addTanhAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1895
+	JL           oneTest1943
 
-many1893:
+many1941:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VADDPD            Z3, Z3, Z3
@@ -35971,7 +36831,7 @@ many1893:
 	VMINPD            Z7, Z8, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1898
+	JZ                normal1946
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z7, K1
 	VADDPD.BCST       constants<>+1792(SB), Z7, K1, Z7
 	VMAXPD.BCST       constants<>+1856(SB), Z7, K1, Z7
@@ -35984,13 +36844,13 @@ many1893:
 	VSCALEFPD         Z8, Z12, Z12
 	VADDPD.BCST       constants<>+1920(SB), Z12, K1, Z12
 	VPSUBQ.BCST       constants<>+1920(SB), Z12, K1, Z12
-	JMP               scaled1899
+	JMP               scaled1947
 
-normal1898:
+normal1946:
 	VSCALEFPD Z7, Z11, Z11
 	VSCALEFPD Z8, Z12, Z12
 
-scaled1899:
+scaled1947:
 	VMOVUPS          (CX)(BX*8), Z3
 	VANDPD           constants<>+3200(SB), Z3, Z3
 	VMULPD           Z3, Z3, Z4
@@ -36071,14 +36931,14 @@ scaled1899:
 	VMOVUPS          Z3, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1893
+	JLE              many1941
 
-oneTest1895:
+oneTest1943:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1896
+	JG   tail1944
 
-one1894:
+one1942:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VADDPD            Z3, Z3, Z3
@@ -36103,19 +36963,19 @@ one1894:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1900
+	JZ                normal1948
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1901
+	JMP               scaled1949
 
-normal1900:
+normal1948:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1901:
+scaled1949:
 	VMOVUPS          (CX)(BX*8), Z3
 	VANDPD           constants<>+3200(SB), Z3, Z3
 	VMULPD           Z3, Z3, Z4
@@ -36157,11 +37017,11 @@ scaled1901:
 	VMOVUPS          Z3, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1894
+	JLE              one1942
 
-tail1896:
+tail1944:
 	SUBQ              BX, DX
-	JZ                done1897
+	JZ                done1945
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -36190,19 +37050,19 @@ tail1896:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1902
+	JZ                normal1950
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1903
+	JMP               scaled1951
 
-normal1902:
+normal1950:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1903:
+scaled1951:
 	VMOVUPD.Z        (CX)(BX*8), K1, Z1
 	VANDPD           constants<>+3200(SB), Z1, Z1
 	VMULPD           Z1, Z1, Z2
@@ -36243,7 +37103,7 @@ scaled1903:
 	VFMADD231PD      Z2, Z0, Z1
 	VMOVUPD          Z1, K1, (AX)(BX*8)
 
-done1897:
+done1945:
 	VZEROUPPER
 	RET
 
@@ -36259,9 +37119,9 @@ TEXT ·addTanhAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1906
+	JL           oneTest1954
 
-many1904:
+many1952:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VADDPD       Y3, Y3, Y3
@@ -36318,7 +37178,7 @@ many1904:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1909
+	JZ           normal1957
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -36345,9 +37205,9 @@ many1904:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1910
+	JMP          scaled1958
 
-normal1909:
+normal1957:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -36363,7 +37223,7 @@ normal1909:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1910:
+scaled1958:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMULPD       Y3, Y3, Y4
@@ -36444,14 +37304,14 @@ scaled1910:
 	VMOVUPS      Y3, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many1904
+	JLE          many1952
 
-oneTest1906:
+oneTest1954:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1907
+	JG   tail1955
 
-one1905:
+one1953:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VADDPD       Y3, Y3, Y3
@@ -36481,7 +37341,7 @@ one1905:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1911
+	JZ           normal1959
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -36495,9 +37355,9 @@ one1905:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1912
+	JMP          scaled1960
 
-normal1911:
+normal1959:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -36506,7 +37366,7 @@ normal1911:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1912:
+scaled1960:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMULPD       Y3, Y3, Y4
@@ -36548,11 +37408,11 @@ scaled1912:
 	VMOVUPS      Y3, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1905
+	JLE          one1953
 
-tail1907:
+tail1955:
 	SUBQ         BX, DX
-	JZ           done1908
+	JZ           done1956
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -36586,7 +37446,7 @@ tail1907:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, DX
 	TESTL        DX, DX
-	JZ           normal1913
+	JZ           normal1961
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -36600,9 +37460,9 @@ tail1907:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1914
+	JMP          scaled1962
 
-normal1913:
+normal1961:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -36611,7 +37471,7 @@ normal1913:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1914:
+scaled1962:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y1
 	VANDPD       constants<>+3200(SB), Y1, Y1
 	VMULPD       Y1, Y1, Y2
@@ -36652,7 +37512,7 @@ scaled1914:
 	VFMADD231PD  Y2, Y0, Y1
 	VMASKMOVPD   Y1, Y3, (AX)(BX*8)
 
-done1908:
+done1956:
 	VZEROUPPER
 	RET
 
@@ -36679,9 +37539,9 @@ TEXT ·addTanhAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1918
+	JL           oneTest1966
 
-many1916:
+many1964:
 	VMOVUPS      (CX)(BX*4), Z14
 	VMOVUPS      64(CX)(BX*4), Z15
 	VANDPS       Z4, Z14, Z16
@@ -36742,14 +37602,14 @@ many1916:
 	VMOVUPS      Z14, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1916
+	JLE          many1964
 
-oneTest1918:
+oneTest1966:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1919
+	JG   tail1967
 
-one1917:
+one1965:
 	VMOVUPS      (CX)(BX*4), Z14
 	VANDPS       Z4, Z14, Z15
 	VMULPS       Z5, Z15, Z15
@@ -36781,11 +37641,11 @@ one1917:
 	VMOVUPS      Z15, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1917
+	JLE          one1965
 
-tail1919:
+tail1967:
 	SUBQ         BX, DX
-	JZ           done1920
+	JZ           done1968
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -36820,7 +37680,7 @@ tail1919:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1920:
+done1968:
 	VZEROUPPER
 	RET
 
@@ -36834,9 +37694,9 @@ TEXT ·addTanhAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1924
+	JL           oneTest1972
 
-many1922:
+many1970:
 	VMOVUPS      (CX)(BX*4), Y1
 	VMOVUPS      32(CX)(BX*4), Y2
 	VANDPS       constants<>+3264(SB), Y1, Y3
@@ -36913,14 +37773,14 @@ many1922:
 	VMOVUPS      Y1, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1922
+	JLE          many1970
 
-oneTest1924:
+oneTest1972:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1925
+	JG   tail1973
 
-one1923:
+one1971:
 	VMOVUPS      (CX)(BX*4), Y1
 	VANDPS       constants<>+3264(SB), Y1, Y2
 	VMULPS       constants<>+14720(SB), Y2, Y2
@@ -36960,11 +37820,11 @@ one1923:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1923
+	JLE          one1971
 
-tail1925:
+tail1973:
 	SUBQ         BX, DX
-	JZ           done1926
+	JZ           done1974
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -37007,7 +37867,7 @@ tail1925:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1926:
+done1974:
 	VZEROUPPER
 	RET
 
@@ -37023,9 +37883,9 @@ TEXT ·addSoftplusAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1929
+	JL           oneTest1977
 
-many1927:
+many1975:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VMOVUPS           64(CX)(BX*8), Z4
@@ -37071,7 +37931,7 @@ many1927:
 	VMINPD            Z7, Z8, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1932
+	JZ                normal1980
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z7, K1
 	VADDPD.BCST       constants<>+1792(SB), Z7, K1, Z7
 	VMAXPD.BCST       constants<>+1856(SB), Z7, K1, Z7
@@ -37084,13 +37944,13 @@ many1927:
 	VSCALEFPD         Z8, Z12, Z12
 	VADDPD.BCST       constants<>+1920(SB), Z12, K1, Z12
 	VPSUBQ.BCST       constants<>+1920(SB), Z12, K1, Z12
-	JMP               scaled1933
+	JMP               scaled1981
 
-normal1932:
+normal1980:
 	VSCALEFPD Z7, Z11, Z11
 	VSCALEFPD Z8, Z12, Z12
 
-scaled1933:
+scaled1981:
 	VMOVUPS          Z11, Z3
 	VMOVUPS          constants<>+3392(SB), Z5
 	VADDPD.BCST      constants<>+3392(SB), Z11, Z4
@@ -37185,14 +38045,14 @@ scaled1933:
 	VMOVUPS          Z3, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1927
+	JLE              many1975
 
-oneTest1929:
+oneTest1977:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1930
+	JG   tail1978
 
-one1928:
+one1976:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
@@ -37216,19 +38076,19 @@ one1928:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1934
+	JZ                normal1982
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled1935
+	JMP               scaled1983
 
-normal1934:
+normal1982:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1935:
+scaled1983:
 	VMOVUPS          Z7, Z3
 	VMOVUPS          constants<>+3392(SB), Z5
 	VADDPD.BCST      constants<>+3392(SB), Z7, Z4
@@ -37277,11 +38137,11 @@ scaled1935:
 	VMOVUPS          Z3, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1928
+	JLE              one1976
 
-tail1930:
+tail1978:
 	SUBQ              BX, DX
-	JZ                done1931
+	JZ                done1979
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -37309,19 +38169,19 @@ tail1930:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1936
+	JZ                normal1984
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1937
+	JMP               scaled1985
 
-normal1936:
+normal1984:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1937:
+scaled1985:
 	VMOVUPS          Z7, Z1
 	VMOVUPS          constants<>+3392(SB), Z3
 	VADDPD.BCST      constants<>+3392(SB), Z7, Z2
@@ -37369,7 +38229,7 @@ scaled1937:
 	VFMADD231PD      Z4, Z0, Z1
 	VMOVUPD          Z1, K1, (AX)(BX*8)
 
-done1931:
+done1979:
 	VZEROUPPER
 	RET
 
@@ -37385,9 +38245,9 @@ TEXT ·addSoftplusAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1940
+	JL           oneTest1988
 
-many1938:
+many1986:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMOVUPS      32(CX)(BX*8), Y4
@@ -37442,7 +38302,7 @@ many1938:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1943
+	JZ           normal1991
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -37469,9 +38329,9 @@ many1938:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1944
+	JMP          scaled1992
 
-normal1943:
+normal1991:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -37487,7 +38347,7 @@ normal1943:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1944:
+scaled1992:
 	VMOVUPS     Y9, Y3
 	VMOVUPS     constants<>+3392(SB), Y5
 	VADDPD      constants<>+3392(SB), Y9, Y4
@@ -37580,14 +38440,14 @@ scaled1944:
 	VMOVUPS     Y3, 32(AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         many1938
+	JLE         many1986
 
-oneTest1940:
+oneTest1988:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1941
+	JG   tail1989
 
-one1939:
+one1987:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMAXPD       Y3, Y1, Y3
@@ -37616,7 +38476,7 @@ one1939:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1945
+	JZ           normal1993
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -37630,9 +38490,9 @@ one1939:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1946
+	JMP          scaled1994
 
-normal1945:
+normal1993:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -37641,7 +38501,7 @@ normal1945:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1946:
+scaled1994:
 	VMOVUPS     Y6, Y3
 	VMOVUPS     constants<>+3392(SB), Y5
 	VADDPD      constants<>+3392(SB), Y6, Y4
@@ -37689,11 +38549,11 @@ scaled1946:
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1939
+	JLE         one1987
 
-tail1941:
+tail1989:
 	SUBQ         BX, DX
-	JZ           done1942
+	JZ           done1990
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -37726,7 +38586,7 @@ tail1941:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, DX
 	TESTL        DX, DX
-	JZ           normal1947
+	JZ           normal1995
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -37740,9 +38600,9 @@ tail1941:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1948
+	JMP          scaled1996
 
-normal1947:
+normal1995:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -37751,7 +38611,7 @@ normal1947:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1948:
+scaled1996:
 	VMOVUPS     Y5, Y1
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y5, Y2
@@ -37798,7 +38658,7 @@ scaled1948:
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(BX*8)
 
-done1942:
+done1990:
 	VZEROUPPER
 	RET
 
@@ -37826,9 +38686,9 @@ TEXT ·addSoftplusAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1952
+	JL           oneTest2000
 
-many1950:
+many1998:
 	VMOVUPS          (CX)(BX*4), Z15
 	VMOVUPS          64(CX)(BX*4), Z16
 	VORPS            Z3, Z15, Z17
@@ -37901,14 +38761,14 @@ many1950:
 	VMOVUPS          Z15, 64(AX)(BX*4)
 	ADDQ             $0x20, BX
 	CMPQ             BX, SI
-	JLE              many1950
+	JLE              many1998
 
-oneTest1952:
+oneTest2000:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1953
+	JG   tail2001
 
-one1951:
+one1999:
 	VMOVUPS          (CX)(BX*4), Z15
 	VORPS            Z3, Z15, Z16
 	VMOVUPS          Z4, Z17
@@ -37946,11 +38806,11 @@ one1951:
 	VMOVUPS          Z16, (AX)(BX*4)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              one1951
+	JLE              one1999
 
-tail1953:
+tail2001:
 	SUBQ             BX, DX
-	JZ               done1954
+	JZ               done2002
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -37991,7 +38851,7 @@ tail1953:
 	VFMADD231PS      Z1, Z0, Z2
 	VMOVUPS          Z2, K1, (AX)(BX*4)
 
-done1954:
+done2002:
 	VZEROUPPER
 	RET
 
@@ -38005,9 +38865,9 @@ TEXT ·addSoftplusAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1958
+	JL           oneTest2006
 
-many1956:
+many2004:
 	VMOVUPS      (CX)(BX*4), Y1
 	VMOVUPS      32(CX)(BX*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -38094,14 +38954,14 @@ many1956:
 	VMOVUPS      Y1, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1956
+	JLE          many2004
 
-oneTest1958:
+oneTest2006:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1959
+	JG   tail2007
 
-one1957:
+one2005:
 	VMOVUPS      (CX)(BX*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -38146,11 +39006,11 @@ one1957:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1957
+	JLE          one2005
 
-tail1959:
+tail2007:
 	SUBQ         BX, DX
-	JZ           done1960
+	JZ           done2008
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -38198,7 +39058,7 @@ tail1959:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1960:
+done2008:
 	VZEROUPPER
 	RET
 
@@ -38214,9 +39074,9 @@ TEXT ·addGELUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1963
+	JL           oneTest2011
 
-many1961:
+many2009:
 	VMOVUPS           (CX)(BX*8), Z3
 	VANDPD            constants<>+3200(SB), Z3, Z3
 	VMOVUPS           constants<>+15424(SB), Z4
@@ -38272,7 +39132,7 @@ many1961:
 	VMINPD            Z11, Z12, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1966
+	JZ                normal2014
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z11, K1
 	VADDPD.BCST       constants<>+1792(SB), Z11, K1, Z11
 	VMAXPD.BCST       constants<>+1856(SB), Z11, K1, Z11
@@ -38285,13 +39145,13 @@ many1961:
 	VSCALEFPD         Z12, Z16, Z16
 	VADDPD.BCST       constants<>+1920(SB), Z16, K1, Z16
 	VPSUBQ.BCST       constants<>+1920(SB), Z16, K1, Z16
-	JMP               scaled1967
+	JMP               scaled2015
 
-normal1966:
+normal2014:
 	VSCALEFPD Z11, Z15, Z15
 	VSCALEFPD Z12, Z16, Z16
 
-scaled1967:
+scaled2015:
 	VMOVUPS          (CX)(BX*8), Z3
 	VANDPD           constants<>+3200(SB), Z3, Z3
 	VMOVUPS          constants<>+15424(SB), Z4
@@ -38414,14 +39274,14 @@ scaled1967:
 	VMOVUPS          Z3, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1961
+	JLE              many2009
 
-oneTest1963:
+oneTest2011:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1964
+	JG   tail2012
 
-one1962:
+one2010:
 	VMOVUPS           (CX)(BX*8), Z3
 	VANDPD            constants<>+3200(SB), Z3, Z3
 	VMOVUPS           constants<>+15424(SB), Z4
@@ -38450,19 +39310,19 @@ one1962:
 	VADDPD            Z3, Z9, Z9
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1968
+	JZ                normal2016
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z9, Z9
 	VADDPD.BCST       constants<>+1920(SB), Z9, K1, Z9
 	VPSUBQ.BCST       constants<>+1920(SB), Z9, K1, Z9
-	JMP               scaled1969
+	JMP               scaled2017
 
-normal1968:
+normal2016:
 	VSCALEFPD Z5, Z9, Z9
 
-scaled1969:
+scaled2017:
 	VMOVUPS          (CX)(BX*8), Z3
 	VANDPD           constants<>+3200(SB), Z3, Z3
 	VMOVUPS          constants<>+15424(SB), Z4
@@ -38525,11 +39385,11 @@ scaled1969:
 	VMOVUPS          Z3, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1962
+	JLE              one2010
 
-tail1964:
+tail2012:
 	SUBQ              BX, DX
-	JZ                done1965
+	JZ                done2013
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -38562,19 +39422,19 @@ tail1964:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1970
+	JZ                normal2018
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled1971
+	JMP               scaled2019
 
-normal1970:
+normal2018:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1971:
+scaled2019:
 	VMOVUPD.Z        (CX)(BX*8), K1, Z1
 	VANDPD           constants<>+3200(SB), Z1, Z1
 	VMOVUPS          constants<>+15424(SB), Z2
@@ -38636,7 +39496,7 @@ scaled1971:
 	VFMADD231PD      Z3, Z0, Z1
 	VMOVUPD          Z1, K1, (AX)(BX*8)
 
-done1965:
+done2013:
 	VZEROUPPER
 	RET
 
@@ -38652,9 +39512,9 @@ TEXT ·addGELUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1974
+	JL           oneTest2022
 
-many1972:
+many2020:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMOVUPS      constants<>+15424(SB), Y4
@@ -38719,7 +39579,7 @@ many1972:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1977
+	JZ           normal2025
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -38746,9 +39606,9 @@ many1972:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1978
+	JMP          scaled2026
 
-normal1977:
+normal2025:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -38764,7 +39624,7 @@ normal1977:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1978:
+scaled2026:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMOVUPS      constants<>+15424(SB), Y4
@@ -38885,14 +39745,14 @@ scaled1978:
 	VMOVUPS      Y3, 32(AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many1972
+	JLE          many2020
 
-oneTest1974:
+oneTest2022:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1975
+	JG   tail2023
 
-one1973:
+one2021:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMOVUPS      constants<>+15424(SB), Y4
@@ -38926,7 +39786,7 @@ one1973:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1979
+	JZ           normal2027
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -38940,9 +39800,9 @@ one1973:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1980
+	JMP          scaled2028
 
-normal1979:
+normal2027:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -38951,7 +39811,7 @@ normal1979:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1980:
+scaled2028:
 	VMOVUPS      (CX)(BX*8), Y3
 	VANDPD       constants<>+3200(SB), Y3, Y3
 	VMOVUPS      constants<>+15424(SB), Y4
@@ -39013,11 +39873,11 @@ scaled1980:
 	VMOVUPS      Y3, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1973
+	JLE          one2021
 
-tail1975:
+tail2023:
 	SUBQ         BX, DX
-	JZ           done1976
+	JZ           done2024
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -39055,7 +39915,7 @@ tail1975:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, DX
 	TESTL        DX, DX
-	JZ           normal1981
+	JZ           normal2029
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -39069,9 +39929,9 @@ tail1975:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1982
+	JMP          scaled2030
 
-normal1981:
+normal2029:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -39080,7 +39940,7 @@ normal1981:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1982:
+scaled2030:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y1
 	VANDPD       constants<>+3200(SB), Y1, Y1
 	VMOVUPS      constants<>+15424(SB), Y2
@@ -39141,7 +40001,7 @@ scaled1982:
 	VFMADD231PD  Y4, Y0, Y1
 	VMASKMOVPD   Y1, Y3, (AX)(BX*8)
 
-done1976:
+done2024:
 	VZEROUPPER
 	RET
 
@@ -39169,9 +40029,9 @@ TEXT ·addGELUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1986
+	JL           oneTest2034
 
-many1984:
+many2032:
 	VMOVUPS      (CX)(BX*4), Z15
 	VMOVUPS      64(CX)(BX*4), Z16
 	VANDPS       Z4, Z15, Z17
@@ -39276,14 +40136,14 @@ many1984:
 	VMOVUPS      Z15, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1984
+	JLE          many2032
 
-oneTest1986:
+oneTest2034:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1987
+	JG   tail2035
 
-one1985:
+one2033:
 	VMOVUPS      (CX)(BX*4), Z15
 	VANDPS       Z4, Z15, Z16
 	VMINPS       Z16, Z3, Z16
@@ -39337,11 +40197,11 @@ one1985:
 	VMOVUPS      Z16, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1985
+	JLE          one2033
 
-tail1987:
+tail2035:
 	SUBQ         BX, DX
-	JZ           done1988
+	JZ           done2036
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -39398,7 +40258,7 @@ tail1987:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1988:
+done2036:
 	VZEROUPPER
 	RET
 
@@ -39417,9 +40277,9 @@ TEXT ·addGELUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1993
+	JG           tail2041
 
-one1991:
+one2039:
 	VMOVUPS      (CX)(BX*4), Y6
 	VANDPS       Y4, Y6, Y7
 	VMINPS       Y7, Y3, Y7
@@ -39479,11 +40339,11 @@ one1991:
 	VMOVUPS      Y7, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1991
+	JLE          one2039
 
-tail1993:
+tail2041:
 	SUBQ         BX, DX
-	JZ           done1994
+	JZ           done2042
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -39546,7 +40406,7 @@ tail1993:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y6, (AX)(BX*4)
 
-done1994:
+done2042:
 	VZEROUPPER
 	RET
 
@@ -39562,9 +40422,9 @@ TEXT ·addSiLUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1997
+	JL           oneTest2045
 
-many1995:
+many2043:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VMOVUPS           64(CX)(BX*8), Z4
@@ -39610,7 +40470,7 @@ many1995:
 	VMINPD            Z7, Z8, Z3
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal2000
+	JZ                normal2048
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z7, K1
 	VADDPD.BCST       constants<>+1792(SB), Z7, K1, Z7
 	VMAXPD.BCST       constants<>+1856(SB), Z7, K1, Z7
@@ -39623,13 +40483,13 @@ many1995:
 	VSCALEFPD         Z8, Z12, Z12
 	VADDPD.BCST       constants<>+1920(SB), Z12, K1, Z12
 	VPSUBQ.BCST       constants<>+1920(SB), Z12, K1, Z12
-	JMP               scaled2001
+	JMP               scaled2049
 
-normal2000:
+normal2048:
 	VSCALEFPD Z7, Z11, Z11
 	VSCALEFPD Z8, Z12, Z12
 
-scaled2001:
+scaled2049:
 	VMOVUPS     constants<>+3392(SB), Z4
 	VADDPD.BCST constants<>+3392(SB), Z11, Z3
 	VDIVPD      Z3, Z4, Z4
@@ -39666,14 +40526,14 @@ scaled2001:
 	VMOVUPS     Z3, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1995
+	JLE         many2043
 
-oneTest1997:
+oneTest2045:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1998
+	JG   tail2046
 
-one1996:
+one2044:
 	VMOVUPS           (CX)(BX*8), Z3
 	VORPD             constants<>+256(SB), Z3, Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
@@ -39697,19 +40557,19 @@ one1996:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal2002
+	JZ                normal2050
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K1
 	VADDPD.BCST       constants<>+1792(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K1, Z7
-	JMP               scaled2003
+	JMP               scaled2051
 
-normal2002:
+normal2050:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled2003:
+scaled2051:
 	VMOVUPS     constants<>+3392(SB), Z4
 	VADDPD.BCST constants<>+3392(SB), Z7, Z3
 	VDIVPD      Z3, Z4, Z4
@@ -39729,11 +40589,11 @@ scaled2003:
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1996
+	JLE         one2044
 
-tail1998:
+tail2046:
 	SUBQ              BX, DX
-	JZ                done1999
+	JZ                done2047
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -39761,19 +40621,19 @@ tail1998:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal2004
+	JZ                normal2052
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z5, K2
 	VADDPD.BCST       constants<>+1792(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1920(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1920(SB), Z7, K2, Z7
-	JMP               scaled2005
+	JMP               scaled2053
 
-normal2004:
+normal2052:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled2005:
+scaled2053:
 	VMOVUPS     constants<>+3392(SB), Z2
 	VADDPD.BCST constants<>+3392(SB), Z7, Z1
 	VDIVPD      Z1, Z2, Z2
@@ -39792,7 +40652,7 @@ scaled2005:
 	VFMADD231PD Z3, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1999:
+done2047:
 	VZEROUPPER
 	RET
 
@@ -39808,9 +40668,9 @@ TEXT ·addSiLUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest2008
+	JL           oneTest2056
 
-many2006:
+many2054:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMOVUPS      32(CX)(BX*8), Y4
@@ -39865,7 +40725,7 @@ many2006:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal2011
+	JZ           normal2059
 	VCMPPD       $0x11, constants<>+2240(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2304(SB), Y4, Y3
@@ -39892,9 +40752,9 @@ many2006:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled2012
+	JMP          scaled2060
 
-normal2011:
+normal2059:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -39910,7 +40770,7 @@ normal2011:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled2012:
+scaled2060:
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y9, Y3
 	VDIVPD      Y3, Y4, Y4
@@ -39945,14 +40805,14 @@ scaled2012:
 	VMOVUPS     Y3, 32(AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         many2006
+	JLE         many2054
 
-oneTest2008:
+oneTest2056:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail2009
+	JG   tail2057
 
-one2007:
+one2055:
 	VMOVUPS      (CX)(BX*8), Y3
 	VORPD        constants<>+256(SB), Y3, Y3
 	VMAXPD       Y3, Y1, Y3
@@ -39981,7 +40841,7 @@ one2007:
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal2013
+	JZ           normal2061
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y5, Y3
@@ -39995,9 +40855,9 @@ one2007:
 	VPAND        constants<>+1920(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled2014
+	JMP          scaled2062
 
-normal2013:
+normal2061:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -40006,7 +40866,7 @@ normal2013:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled2014:
+scaled2062:
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y6, Y3
 	VDIVPD      Y3, Y4, Y4
@@ -40025,11 +40885,11 @@ scaled2014:
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one2007
+	JLE         one2055
 
-tail2009:
+tail2057:
 	SUBQ         BX, DX
-	JZ           done2010
+	JZ           done2058
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -40062,7 +40922,7 @@ tail2009:
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y2
 	VMOVMSKPD    Y2, DX
 	TESTL        DX, DX
-	JZ           normal2015
+	JZ           normal2063
 	VCMPPD       $0x11, constants<>+2240(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -40076,9 +40936,9 @@ tail2009:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2016
+	JMP          scaled2064
 
-normal2015:
+normal2063:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -40087,7 +40947,7 @@ normal2015:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled2016:
+scaled2064:
 	VMOVUPS     constants<>+3392(SB), Y2
 	VADDPD      constants<>+3392(SB), Y5, Y1
 	VDIVPD      Y1, Y2, Y2
@@ -40105,7 +40965,7 @@ scaled2016:
 	VFMADD231PD Y4, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(BX*8)
 
-done2010:
+done2058:
 	VZEROUPPER
 	RET
 
@@ -40131,9 +40991,9 @@ TEXT ·addSiLUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest2020
+	JL           oneTest2068
 
-many2018:
+many2066:
 	VMOVUPS      (CX)(BX*4), Z13
 	VMOVUPS      64(CX)(BX*4), Z14
 	VORPS        Z4, Z13, Z15
@@ -40202,14 +41062,14 @@ many2018:
 	VMOVUPS      Z13, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many2018
+	JLE          many2066
 
-oneTest2020:
+oneTest2068:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail2021
+	JG   tail2069
 
-one2019:
+one2067:
 	VMOVUPS      (CX)(BX*4), Z13
 	VORPS        Z4, Z13, Z14
 	VMOVUPS      Z5, Z15
@@ -40245,11 +41105,11 @@ one2019:
 	VMOVUPS      Z14, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one2019
+	JLE          one2067
 
-tail2021:
+tail2069:
 	SUBQ         BX, DX
-	JZ           done2022
+	JZ           done2070
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -40288,7 +41148,7 @@ tail2021:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done2022:
+done2070:
 	VZEROUPPER
 	RET
 
@@ -40302,9 +41162,9 @@ TEXT ·addSiLUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest2026
+	JL           oneTest2074
 
-many2024:
+many2072:
 	VMOVUPS      (CX)(BX*4), Y1
 	VMOVUPS      32(CX)(BX*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -40393,14 +41253,14 @@ many2024:
 	VMOVUPS      Y1, 32(AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many2024
+	JLE          many2072
 
-oneTest2026:
+oneTest2074:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail2027
+	JG   tail2075
 
-one2025:
+one2073:
 	VMOVUPS      (CX)(BX*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -40446,11 +41306,11 @@ one2025:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one2025
+	JLE          one2073
 
-tail2027:
+tail2075:
 	SUBQ         BX, DX
-	JZ           done2028
+	JZ           done2076
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -40499,7 +41359,7 @@ tail2027:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done2028:
+done2076:
 	VZEROUPPER
 	RET
 
@@ -40514,9 +41374,9 @@ TEXT ·addMaxAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2032
+	JL           oneTest2080
 
-many2030:
+many2078:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     64(CX)(SI*8), Z2
 	VMOVUPS     (DX)(SI*8), Z3
@@ -40535,14 +41395,14 @@ many2030:
 	VMOVUPS     Z1, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many2030
+	JLE         many2078
 
-oneTest2032:
+oneTest2080:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2033
+	JG   tail2081
 
-one2031:
+one2079:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     (DX)(SI*8), Z2
 	VMAXPD      Z2, Z1, Z2
@@ -40553,11 +41413,11 @@ one2031:
 	VMOVUPS     Z2, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2031
+	JLE         one2079
 
-tail2033:
+tail2081:
 	SUBQ        SI, BX
-	JZ          done2034
+	JZ          done2082
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -40571,7 +41431,7 @@ tail2033:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done2034:
+done2082:
 	VZEROUPPER
 	RET
 
@@ -40586,9 +41446,9 @@ TEXT ·addMaxAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail2039
+	JG           tail2087
 
-one2037:
+one2085:
 	VMOVUPS     (CX)(SI*8), Y1
 	VMOVUPS     (DX)(SI*8), Y2
 	VMAXPD      Y2, Y1, Y2
@@ -40599,11 +41459,11 @@ one2037:
 	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2037
+	JLE         one2085
 
-tail2039:
+tail2087:
 	SUBQ        SI, BX
-	JZ          done2040
+	JZ          done2088
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -40617,7 +41477,7 @@ tail2039:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
 
-done2040:
+done2088:
 	VZEROUPPER
 	RET
 
@@ -40632,9 +41492,9 @@ TEXT ·addMaxAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2044
+	JL           oneTest2092
 
-many2042:
+many2090:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     64(CX)(SI*4), Z2
 	VMOVUPS     (DX)(SI*4), Z3
@@ -40653,14 +41513,14 @@ many2042:
 	VMOVUPS     Z1, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many2042
+	JLE         many2090
 
-oneTest2044:
+oneTest2092:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2045
+	JG   tail2093
 
-one2043:
+one2091:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     (DX)(SI*4), Z2
 	VMAXPS      Z2, Z1, Z2
@@ -40671,11 +41531,11 @@ one2043:
 	VMOVUPS     Z2, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one2043
+	JLE         one2091
 
-tail2045:
+tail2093:
 	SUBQ        SI, BX
-	JZ          done2046
+	JZ          done2094
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -40689,7 +41549,7 @@ tail2045:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done2046:
+done2094:
 	VZEROUPPER
 	RET
 
@@ -40704,9 +41564,9 @@ TEXT ·addMaxAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail2051
+	JG           tail2099
 
-one2049:
+one2097:
 	VMOVUPS     (CX)(SI*4), Y1
 	VMOVUPS     (DX)(SI*4), Y2
 	VMAXPS      Y2, Y1, Y2
@@ -40717,11 +41577,11 @@ one2049:
 	VMOVUPS     Y2, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2049
+	JLE         one2097
 
-tail2051:
+tail2099:
 	SUBQ        SI, BX
-	JZ          done2052
+	JZ          done2100
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -40735,7 +41595,7 @@ tail2051:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
 
-done2052:
+done2100:
 	VZEROUPPER
 	RET
 
@@ -40750,9 +41610,9 @@ TEXT ·addMinAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2056
+	JL           oneTest2104
 
-many2054:
+many2102:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     64(CX)(SI*8), Z2
 	VMOVUPS     (DX)(SI*8), Z3
@@ -40771,14 +41631,14 @@ many2054:
 	VMOVUPS     Z1, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many2054
+	JLE         many2102
 
-oneTest2056:
+oneTest2104:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2057
+	JG   tail2105
 
-one2055:
+one2103:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     (DX)(SI*8), Z2
 	VMINPD      Z2, Z1, Z2
@@ -40789,11 +41649,11 @@ one2055:
 	VMOVUPS     Z2, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2055
+	JLE         one2103
 
-tail2057:
+tail2105:
 	SUBQ        SI, BX
-	JZ          done2058
+	JZ          done2106
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -40807,7 +41667,7 @@ tail2057:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done2058:
+done2106:
 	VZEROUPPER
 	RET
 
@@ -40822,9 +41682,9 @@ TEXT ·addMinAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail2063
+	JG           tail2111
 
-one2061:
+one2109:
 	VMOVUPS     (CX)(SI*8), Y1
 	VMOVUPS     (DX)(SI*8), Y2
 	VMINPD      Y2, Y1, Y2
@@ -40835,11 +41695,11 @@ one2061:
 	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2061
+	JLE         one2109
 
-tail2063:
+tail2111:
 	SUBQ        SI, BX
-	JZ          done2064
+	JZ          done2112
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -40853,7 +41713,7 @@ tail2063:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
 
-done2064:
+done2112:
 	VZEROUPPER
 	RET
 
@@ -40868,9 +41728,9 @@ TEXT ·addMinAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2068
+	JL           oneTest2116
 
-many2066:
+many2114:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     64(CX)(SI*4), Z2
 	VMOVUPS     (DX)(SI*4), Z3
@@ -40889,14 +41749,14 @@ many2066:
 	VMOVUPS     Z1, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many2066
+	JLE         many2114
 
-oneTest2068:
+oneTest2116:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2069
+	JG   tail2117
 
-one2067:
+one2115:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     (DX)(SI*4), Z2
 	VMINPS      Z2, Z1, Z2
@@ -40907,11 +41767,11 @@ one2067:
 	VMOVUPS     Z2, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one2067
+	JLE         one2115
 
-tail2069:
+tail2117:
 	SUBQ        SI, BX
-	JZ          done2070
+	JZ          done2118
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -40925,7 +41785,7 @@ tail2069:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done2070:
+done2118:
 	VZEROUPPER
 	RET
 
@@ -40940,9 +41800,9 @@ TEXT ·addMinAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail2075
+	JG           tail2123
 
-one2073:
+one2121:
 	VMOVUPS     (CX)(SI*4), Y1
 	VMOVUPS     (DX)(SI*4), Y2
 	VMINPS      Y2, Y1, Y2
@@ -40953,11 +41813,11 @@ one2073:
 	VMOVUPS     Y2, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2073
+	JLE         one2121
 
-tail2075:
+tail2123:
 	SUBQ        SI, BX
-	JZ          done2076
+	JZ          done2124
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -40971,7 +41831,7 @@ tail2075:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
 
-done2076:
+done2124:
 	VZEROUPPER
 	RET
 
@@ -40989,9 +41849,9 @@ TEXT ·addGreaterAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -16(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest2080
+	JL           oneTest2128
 
-many2078:
+many2126:
 	VMOVUPS     (CX)(DI*8), Z3
 	VMOVUPS     64(CX)(DI*8), Z4
 	VMOVUPS     (DX)(DI*8), Z5
@@ -41016,14 +41876,14 @@ many2078:
 	VMOVUPS     Z3, 64(AX)(DI*8)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many2078
+	JLE         many2126
 
-oneTest2080:
+oneTest2128:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail2081
+	JG   tail2129
 
-one2079:
+one2127:
 	VMOVUPS     (CX)(DI*8), Z3
 	VMOVUPS     (DX)(DI*8), Z4
 	VMOVUPS     (BX)(DI*8), Z5
@@ -41037,11 +41897,11 @@ one2079:
 	VMOVUPS     Z3, (AX)(DI*8)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one2079
+	JLE         one2127
 
-tail2081:
+tail2129:
 	SUBQ        DI, SI
-	JZ          done2082
+	JZ          done2130
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -41058,7 +41918,7 @@ tail2081:
 	VFMADD231PD Z5, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(DI*8)
 
-done2082:
+done2130:
 	VZEROUPPER
 	RET
 
@@ -41076,9 +41936,9 @@ TEXT ·addGreaterAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -4(SI), R8
 	CMPQ         DI, R8
-	JG           tail2087
+	JG           tail2135
 
-one2085:
+one2133:
 	VMOVUPS     (CX)(DI*8), Y3
 	VMOVUPS     (DX)(DI*8), Y4
 	VMOVUPS     (BX)(DI*8), Y5
@@ -41092,11 +41952,11 @@ one2085:
 	VMOVUPS     Y4, (AX)(DI*8)
 	ADDQ        $0x04, DI
 	CMPQ        DI, R8
-	JLE         one2085
+	JLE         one2133
 
-tail2087:
+tail2135:
 	SUBQ        DI, SI
-	JZ          done2088
+	JZ          done2136
 	LEAQ        ones<>+32(SB), R8
 	SHLQ        $0x03, SI
 	SUBQ        SI, R8
@@ -41113,7 +41973,7 @@ tail2087:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y3, (AX)(DI*8)
 
-done2088:
+done2136:
 	VZEROUPPER
 	RET
 
@@ -41131,9 +41991,9 @@ TEXT ·addGreaterAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -32(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest2092
+	JL           oneTest2140
 
-many2090:
+many2138:
 	VMOVUPS     (CX)(DI*4), Z3
 	VMOVUPS     64(CX)(DI*4), Z4
 	VMOVUPS     (DX)(DI*4), Z5
@@ -41158,14 +42018,14 @@ many2090:
 	VMOVUPS     Z3, 64(AX)(DI*4)
 	ADDQ        $0x20, DI
 	CMPQ        DI, R8
-	JLE         many2090
+	JLE         many2138
 
-oneTest2092:
+oneTest2140:
 	LEAQ -16(SI), R8
 	CMPQ DI, R8
-	JG   tail2093
+	JG   tail2141
 
-one2091:
+one2139:
 	VMOVUPS     (CX)(DI*4), Z3
 	VMOVUPS     (DX)(DI*4), Z4
 	VMOVUPS     (BX)(DI*4), Z5
@@ -41179,11 +42039,11 @@ one2091:
 	VMOVUPS     Z3, (AX)(DI*4)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         one2091
+	JLE         one2139
 
-tail2093:
+tail2141:
 	SUBQ        DI, SI
-	JZ          done2094
+	JZ          done2142
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -41200,7 +42060,7 @@ tail2093:
 	VFMADD231PS Z5, Z0, Z1
 	VMOVUPS     Z1, K1, (AX)(DI*4)
 
-done2094:
+done2142:
 	VZEROUPPER
 	RET
 
@@ -41218,9 +42078,9 @@ TEXT ·addGreaterAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -8(SI), R8
 	CMPQ         DI, R8
-	JG           tail2099
+	JG           tail2147
 
-one2097:
+one2145:
 	VMOVUPS     (CX)(DI*4), Y3
 	VMOVUPS     (DX)(DI*4), Y4
 	VMOVUPS     (BX)(DI*4), Y5
@@ -41234,11 +42094,11 @@ one2097:
 	VMOVUPS     Y4, (AX)(DI*4)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one2097
+	JLE         one2145
 
-tail2099:
+tail2147:
 	SUBQ        DI, SI
-	JZ          done2100
+	JZ          done2148
 	LEAQ        ones<>+32(SB), R8
 	SHLQ        $0x02, SI
 	SUBQ        SI, R8
@@ -41255,7 +42115,7 @@ tail2099:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y3, (AX)(DI*4)
 
-done2100:
+done2148:
 	VZEROUPPER
 	RET
 
@@ -41271,9 +42131,9 @@ TEXT ·addClipAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest2104
+	JL           oneTest2152
 
-many2102:
+many2150:
 	VMOVUPS     (CX)(BX*8), Z3
 	VMOVUPS     64(CX)(BX*8), Z4
 	VMAXPD      Z3, Z1, Z3
@@ -41288,14 +42148,14 @@ many2102:
 	VMOVUPS     Z3, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many2102
+	JLE         many2150
 
-oneTest2104:
+oneTest2152:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail2105
+	JG   tail2153
 
-one2103:
+one2151:
 	VMOVUPS     (CX)(BX*8), Z3
 	VMAXPD      Z3, Z1, Z3
 	VMINPD      Z3, Z2, Z3
@@ -41304,11 +42164,11 @@ one2103:
 	VMOVUPS     Z4, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one2103
+	JLE         one2151
 
-tail2105:
+tail2153:
 	SUBQ        BX, DX
-	JZ          done2106
+	JZ          done2154
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -41320,7 +42180,7 @@ tail2105:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done2106:
+done2154:
 	VZEROUPPER
 	RET
 
@@ -41336,9 +42196,9 @@ TEXT ·addClipAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail2111
+	JG           tail2159
 
-one2109:
+one2157:
 	VMOVUPS     (CX)(BX*8), Y3
 	VMAXPD      Y3, Y1, Y3
 	VMINPD      Y3, Y2, Y3
@@ -41347,11 +42207,11 @@ one2109:
 	VMOVUPS     Y4, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one2109
+	JLE         one2157
 
-tail2111:
+tail2159:
 	SUBQ        BX, DX
-	JZ          done2112
+	JZ          done2160
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -41363,7 +42223,7 @@ tail2111:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y3, (AX)(BX*8)
 
-done2112:
+done2160:
 	VZEROUPPER
 	RET
 
@@ -41379,9 +42239,9 @@ TEXT ·addClipAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest2116
+	JL           oneTest2164
 
-many2114:
+many2162:
 	VMOVUPS     (CX)(BX*4), Z3
 	VMOVUPS     64(CX)(BX*4), Z4
 	VMAXPS      Z3, Z1, Z3
@@ -41396,14 +42256,14 @@ many2114:
 	VMOVUPS     Z3, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many2114
+	JLE         many2162
 
-oneTest2116:
+oneTest2164:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail2117
+	JG   tail2165
 
-one2115:
+one2163:
 	VMOVUPS     (CX)(BX*4), Z3
 	VMAXPS      Z3, Z1, Z3
 	VMINPS      Z3, Z2, Z3
@@ -41412,11 +42272,11 @@ one2115:
 	VMOVUPS     Z4, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one2115
+	JLE         one2163
 
-tail2117:
+tail2165:
 	SUBQ        BX, DX
-	JZ          done2118
+	JZ          done2166
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -41428,7 +42288,7 @@ tail2117:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done2118:
+done2166:
 	VZEROUPPER
 	RET
 
@@ -41444,9 +42304,9 @@ TEXT ·addClipAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail2123
+	JG           tail2171
 
-one2121:
+one2169:
 	VMOVUPS     (CX)(BX*4), Y3
 	VMAXPS      Y3, Y1, Y3
 	VMINPS      Y3, Y2, Y3
@@ -41455,11 +42315,11 @@ one2121:
 	VMOVUPS     Y4, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one2121
+	JLE         one2169
 
-tail2123:
+tail2171:
 	SUBQ        BX, DX
-	JZ          done2124
+	JZ          done2172
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -41471,7 +42331,7 @@ tail2123:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y3, (AX)(BX*4)
 
-done2124:
+done2172:
 	VZEROUPPER
 	RET
 
@@ -41489,9 +42349,9 @@ TEXT ·addWithinAVX512F64<>(SB), NOSPLIT, $0-56
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2128
+	JL           oneTest2176
 
-many2126:
+many2174:
 	VMOVUPS     (CX)(SI*8), Z4
 	VMOVUPS     64(CX)(SI*8), Z5
 	VMOVUPS     (DX)(SI*8), Z6
@@ -41512,14 +42372,14 @@ many2126:
 	VMOVUPS     Z4, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many2126
+	JLE         many2174
 
-oneTest2128:
+oneTest2176:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2129
+	JG   tail2177
 
-one2127:
+one2175:
 	VMOVUPS     (CX)(SI*8), Z4
 	VMOVUPS     (DX)(SI*8), Z5
 	VCMPPD      $0x11, Z1, Z4, K1
@@ -41531,11 +42391,11 @@ one2127:
 	VMOVUPS     Z4, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2127
+	JLE         one2175
 
-tail2129:
+tail2177:
 	SUBQ        SI, BX
-	JZ          done2130
+	JZ          done2178
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -41550,7 +42410,7 @@ tail2129:
 	VFMADD231PD Z5, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done2130:
+done2178:
 	VZEROUPPER
 	RET
 
@@ -41568,9 +42428,9 @@ TEXT ·addWithinAVX2F64<>(SB), NOSPLIT, $0-56
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail2135
+	JG           tail2183
 
-one2133:
+one2181:
 	VMOVUPS     (CX)(SI*8), Y4
 	VMOVUPS     (DX)(SI*8), Y5
 	VCMPPD      $0x11, Y1, Y4, Y6
@@ -41582,11 +42442,11 @@ one2133:
 	VMOVUPS     Y5, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2133
+	JLE         one2181
 
-tail2135:
+tail2183:
 	SUBQ        SI, BX
-	JZ          done2136
+	JZ          done2184
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -41601,7 +42461,7 @@ tail2135:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y4, (AX)(SI*8)
 
-done2136:
+done2184:
 	VZEROUPPER
 	RET
 
@@ -41619,9 +42479,9 @@ TEXT ·addWithinAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2140
+	JL           oneTest2188
 
-many2138:
+many2186:
 	VMOVUPS     (CX)(SI*4), Z4
 	VMOVUPS     64(CX)(SI*4), Z5
 	VMOVUPS     (DX)(SI*4), Z6
@@ -41642,14 +42502,14 @@ many2138:
 	VMOVUPS     Z4, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many2138
+	JLE         many2186
 
-oneTest2140:
+oneTest2188:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2141
+	JG   tail2189
 
-one2139:
+one2187:
 	VMOVUPS     (CX)(SI*4), Z4
 	VMOVUPS     (DX)(SI*4), Z5
 	VCMPPS      $0x11, Z1, Z4, K1
@@ -41661,11 +42521,11 @@ one2139:
 	VMOVUPS     Z4, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one2139
+	JLE         one2187
 
-tail2141:
+tail2189:
 	SUBQ        SI, BX
-	JZ          done2142
+	JZ          done2190
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -41680,7 +42540,7 @@ tail2141:
 	VFMADD231PS Z5, Z0, Z1
 	VMOVUPS     Z1, K1, (AX)(SI*4)
 
-done2142:
+done2190:
 	VZEROUPPER
 	RET
 
@@ -41698,9 +42558,9 @@ TEXT ·addWithinAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail2147
+	JG           tail2195
 
-one2145:
+one2193:
 	VMOVUPS     (CX)(SI*4), Y4
 	VMOVUPS     (DX)(SI*4), Y5
 	VCMPPS      $0x11, Y1, Y4, Y6
@@ -41712,11 +42572,11 @@ one2145:
 	VMOVUPS     Y5, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2145
+	JLE         one2193
 
-tail2147:
+tail2195:
 	SUBQ        SI, BX
-	JZ          done2148
+	JZ          done2196
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -41731,7 +42591,7 @@ tail2147:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y4, (AX)(SI*4)
 
-done2148:
+done2196:
 	VZEROUPPER
 	RET
 
@@ -41748,9 +42608,9 @@ TEXT ·addWhereAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -16(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest2152
+	JL           oneTest2200
 
-many2150:
+many2198:
 	VMOVUPS     (CX)(DI*8), Z2
 	VMOVUPS     64(CX)(DI*8), Z3
 	VMOVUPS     (DX)(DI*8), Z4
@@ -41769,14 +42629,14 @@ many2150:
 	VMOVUPS     Z2, 64(AX)(DI*8)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many2150
+	JLE         many2198
 
-oneTest2152:
+oneTest2200:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail2153
+	JG   tail2201
 
-one2151:
+one2199:
 	VMOVUPS     (CX)(DI*8), Z2
 	VMOVUPS     (DX)(DI*8), Z3
 	VMOVUPS     (BX)(DI*8), Z4
@@ -41787,11 +42647,11 @@ one2151:
 	VMOVUPS     Z2, (AX)(DI*8)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one2151
+	JLE         one2199
 
-tail2153:
+tail2201:
 	SUBQ        DI, SI
-	JZ          done2154
+	JZ          done2202
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -41805,7 +42665,7 @@ tail2153:
 	VFMADD231PD Z4, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(DI*8)
 
-done2154:
+done2202:
 	VZEROUPPER
 	RET
 
@@ -41822,9 +42682,9 @@ TEXT ·addWhereAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -4(SI), R8
 	CMPQ         DI, R8
-	JG           tail2159
+	JG           tail2207
 
-one2157:
+one2205:
 	VMOVUPS     (CX)(DI*8), Y2
 	VMOVUPS     (DX)(DI*8), Y3
 	VMOVUPS     (BX)(DI*8), Y4
@@ -41835,11 +42695,11 @@ one2157:
 	VMOVUPS     Y3, (AX)(DI*8)
 	ADDQ        $0x04, DI
 	CMPQ        DI, R8
-	JLE         one2157
+	JLE         one2205
 
-tail2159:
+tail2207:
 	SUBQ        DI, SI
-	JZ          done2160
+	JZ          done2208
 	LEAQ        ones<>+32(SB), R8
 	SHLQ        $0x03, SI
 	SUBQ        SI, R8
@@ -41853,7 +42713,7 @@ tail2159:
 	VFMADD231PD Y1, Y0, Y3
 	VMASKMOVPD  Y3, Y2, (AX)(DI*8)
 
-done2160:
+done2208:
 	VZEROUPPER
 	RET
 
@@ -41870,9 +42730,9 @@ TEXT ·addWhereAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -32(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest2164
+	JL           oneTest2212
 
-many2162:
+many2210:
 	VMOVUPS     (CX)(DI*4), Z2
 	VMOVUPS     64(CX)(DI*4), Z3
 	VMOVUPS     (DX)(DI*4), Z4
@@ -41891,14 +42751,14 @@ many2162:
 	VMOVUPS     Z2, 64(AX)(DI*4)
 	ADDQ        $0x20, DI
 	CMPQ        DI, R8
-	JLE         many2162
+	JLE         many2210
 
-oneTest2164:
+oneTest2212:
 	LEAQ -16(SI), R8
 	CMPQ DI, R8
-	JG   tail2165
+	JG   tail2213
 
-one2163:
+one2211:
 	VMOVUPS     (CX)(DI*4), Z2
 	VMOVUPS     (DX)(DI*4), Z3
 	VMOVUPS     (BX)(DI*4), Z4
@@ -41909,11 +42769,11 @@ one2163:
 	VMOVUPS     Z2, (AX)(DI*4)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         one2163
+	JLE         one2211
 
-tail2165:
+tail2213:
 	SUBQ        DI, SI
-	JZ          done2166
+	JZ          done2214
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -41927,7 +42787,7 @@ tail2165:
 	VFMADD231PS Z4, Z0, Z1
 	VMOVUPS     Z1, K1, (AX)(DI*4)
 
-done2166:
+done2214:
 	VZEROUPPER
 	RET
 
@@ -41944,9 +42804,9 @@ TEXT ·addWhereAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -8(SI), R8
 	CMPQ         DI, R8
-	JG           tail2171
+	JG           tail2219
 
-one2169:
+one2217:
 	VMOVUPS     (CX)(DI*4), Y2
 	VMOVUPS     (DX)(DI*4), Y3
 	VMOVUPS     (BX)(DI*4), Y4
@@ -41957,11 +42817,11 @@ one2169:
 	VMOVUPS     Y3, (AX)(DI*4)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one2169
+	JLE         one2217
 
-tail2171:
+tail2219:
 	SUBQ        DI, SI
-	JZ          done2172
+	JZ          done2220
 	LEAQ        ones<>+32(SB), R8
 	SHLQ        $0x02, SI
 	SUBQ        SI, R8
@@ -41975,7 +42835,7 @@ tail2171:
 	VFMADD231PS Y1, Y0, Y3
 	VMASKMOVPS  Y3, Y2, (AX)(DI*4)
 
-done2172:
+done2220:
 	VZEROUPPER
 	RET
 
@@ -41994,9 +42854,9 @@ TEXT ·hypotAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2176
+	JL      oneTest2224
 
-many2174:
+many2222:
 	VMOVUPS     (CX)(SI*8), Z5
 	VMOVUPS     64(CX)(SI*8), Z6
 	VMOVUPS     (DX)(SI*8), Z7
@@ -42043,14 +42903,14 @@ many2174:
 	VMOVUPS     Z10, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many2174
+	JLE         many2222
 
-oneTest2176:
+oneTest2224:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2177
+	JG   tail2225
 
-one2175:
+one2223:
 	VMOVUPS     (CX)(SI*8), Z5
 	VMOVUPS     (DX)(SI*8), Z6
 	VANDPD      Z1, Z5, Z7
@@ -42075,11 +42935,11 @@ one2175:
 	VMOVUPS     Z7, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2175
+	JLE         one2223
 
-tail2177:
+tail2225:
 	SUBQ        SI, BX
-	JZ          done2178
+	JZ          done2226
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -42107,7 +42967,7 @@ tail2177:
 	VMOVUPD     Z0, K2, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done2178:
+done2226:
 	VZEROUPPER
 	RET
 
@@ -42126,9 +42986,9 @@ TEXT ·hypotAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail2183
+	JG      tail2231
 
-one2181:
+one2229:
 	VMOVUPS     (CX)(SI*8), Y5
 	VMOVUPS     (DX)(SI*8), Y6
 	VANDPD      Y1, Y5, Y7
@@ -42153,11 +43013,11 @@ one2181:
 	VMOVUPS     Y5, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2181
+	JLE         one2229
 
-tail2183:
+tail2231:
 	SUBQ        SI, BX
-	JZ          done2184
+	JZ          done2232
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -42185,7 +43045,7 @@ tail2183:
 	VBLENDVPD   Y1, Y0, Y2, Y0
 	VMASKMOVPD  Y0, Y5, (AX)(SI*8)
 
-done2184:
+done2232:
 	VZEROUPPER
 	RET
 
@@ -42204,9 +43064,9 @@ TEXT ·hypotAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2188
+	JL      oneTest2236
 
-many2186:
+many2234:
 	VMOVUPS     (CX)(SI*4), Z5
 	VMOVUPS     64(CX)(SI*4), Z6
 	VMOVUPS     (DX)(SI*4), Z7
@@ -42253,14 +43113,14 @@ many2186:
 	VMOVUPS     Z10, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many2186
+	JLE         many2234
 
-oneTest2188:
+oneTest2236:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2189
+	JG   tail2237
 
-one2187:
+one2235:
 	VMOVUPS     (CX)(SI*4), Z5
 	VMOVUPS     (DX)(SI*4), Z6
 	VANDPS      Z1, Z5, Z7
@@ -42285,11 +43145,11 @@ one2187:
 	VMOVUPS     Z7, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one2187
+	JLE         one2235
 
-tail2189:
+tail2237:
 	SUBQ        SI, BX
-	JZ          done2190
+	JZ          done2238
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -42317,7 +43177,7 @@ tail2189:
 	VMOVUPS     Z0, K2, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done2190:
+done2238:
 	VZEROUPPER
 	RET
 
@@ -42336,9 +43196,9 @@ TEXT ·hypotAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail2195
+	JG      tail2243
 
-one2193:
+one2241:
 	VMOVUPS     (CX)(SI*4), Y5
 	VMOVUPS     (DX)(SI*4), Y6
 	VANDPS      Y1, Y5, Y7
@@ -42363,11 +43223,11 @@ one2193:
 	VMOVUPS     Y5, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2193
+	JLE         one2241
 
-tail2195:
+tail2243:
 	SUBQ        SI, BX
-	JZ          done2196
+	JZ          done2244
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -42395,7 +43255,7 @@ tail2195:
 	VBLENDVPS   Y1, Y0, Y2, Y0
 	VMASKMOVPS  Y0, Y5, (AX)(SI*4)
 
-done2196:
+done2244:
 	VZEROUPPER
 	RET
 
@@ -42418,9 +43278,9 @@ TEXT ·directionAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ    DI, DI
 	LEAQ    -16(SI), R8
 	TESTQ   R8, R8
-	JL      oneTest2200
+	JL      oneTest2248
 
-many2198:
+many2246:
 	VMOVUPS     (DX)(DI*8), Z8
 	VMOVUPS     64(DX)(DI*8), Z9
 	VMOVUPS     (BX)(DI*8), Z10
@@ -42501,14 +43361,14 @@ many2198:
 	VMOVUPS     Z9, 64(CX)(DI*8)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         many2198
+	JLE         many2246
 
-oneTest2200:
+oneTest2248:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail2201
+	JG   tail2249
 
-one2199:
+one2247:
 	VMOVUPS     (DX)(DI*8), Z8
 	VMOVUPS     (BX)(DI*8), Z9
 	VANDPD      Z0, Z8, Z10
@@ -42550,11 +43410,11 @@ one2199:
 	VMOVUPS     Z8, (CX)(DI*8)
 	ADDQ        $0x08, DI
 	CMPQ        DI, R8
-	JLE         one2199
+	JLE         one2247
 
-tail2201:
+tail2249:
 	SUBQ        DI, SI
-	JZ          done2202
+	JZ          done2250
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -42599,7 +43459,7 @@ tail2201:
 	VMOVUPD     Z1, K1, (AX)(DI*8)
 	VMOVUPD     Z0, K1, (CX)(DI*8)
 
-done2202:
+done2250:
 	VZEROUPPER
 	RET
 
@@ -42621,9 +43481,9 @@ TEXT ·directionAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ    DI, DI
 	LEAQ    -4(SI), R8
 	CMPQ    DI, R8
-	JG      tail2207
+	JG      tail2255
 
-one2205:
+one2253:
 	VMOVUPS      (DX)(DI*8), Y7
 	VMOVUPS      (BX)(DI*8), Y8
 	VANDPD       Y0, Y7, Y9
@@ -42666,11 +43526,11 @@ one2205:
 	VMOVUPS      Y7, (CX)(DI*8)
 	ADDQ         $0x04, DI
 	CMPQ         DI, R8
-	JLE          one2205
+	JLE          one2253
 
-tail2207:
+tail2255:
 	SUBQ         DI, SI
-	JZ           done2208
+	JZ           done2256
 	LEAQ         ones<>+32(SB), R8
 	SHLQ         $0x03, SI
 	SUBQ         SI, R8
@@ -42716,7 +43576,7 @@ tail2207:
 	VMASKMOVPD   Y2, Y7, (AX)(DI*8)
 	VMASKMOVPD   Y0, Y7, (CX)(DI*8)
 
-done2208:
+done2256:
 	VZEROUPPER
 	RET
 
@@ -42739,9 +43599,9 @@ TEXT ·directionAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ    DI, DI
 	LEAQ    -32(SI), R8
 	TESTQ   R8, R8
-	JL      oneTest2212
+	JL      oneTest2260
 
-many2210:
+many2258:
 	VMOVUPS     (DX)(DI*4), Z8
 	VMOVUPS     64(DX)(DI*4), Z9
 	VMOVUPS     (BX)(DI*4), Z10
@@ -42822,14 +43682,14 @@ many2210:
 	VMOVUPS     Z9, 64(CX)(DI*4)
 	ADDQ        $0x20, DI
 	CMPQ        DI, R8
-	JLE         many2210
+	JLE         many2258
 
-oneTest2212:
+oneTest2260:
 	LEAQ -16(SI), R8
 	CMPQ DI, R8
-	JG   tail2213
+	JG   tail2261
 
-one2211:
+one2259:
 	VMOVUPS     (DX)(DI*4), Z8
 	VMOVUPS     (BX)(DI*4), Z9
 	VANDPS      Z0, Z8, Z10
@@ -42871,11 +43731,11 @@ one2211:
 	VMOVUPS     Z8, (CX)(DI*4)
 	ADDQ        $0x10, DI
 	CMPQ        DI, R8
-	JLE         one2211
+	JLE         one2259
 
-tail2213:
+tail2261:
 	SUBQ        DI, SI
-	JZ          done2214
+	JZ          done2262
 	MOVQ        $-1, R8
 	SHLXQ       SI, R8, R8
 	NOTQ        R8
@@ -42920,7 +43780,7 @@ tail2213:
 	VMOVUPS     Z1, K1, (AX)(DI*4)
 	VMOVUPS     Z0, K1, (CX)(DI*4)
 
-done2214:
+done2262:
 	VZEROUPPER
 	RET
 
@@ -42942,9 +43802,9 @@ TEXT ·directionAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ    DI, DI
 	LEAQ    -8(SI), R8
 	CMPQ    DI, R8
-	JG      tail2219
+	JG      tail2267
 
-one2217:
+one2265:
 	VMOVUPS      (DX)(DI*4), Y7
 	VMOVUPS      (BX)(DI*4), Y8
 	VANDPS       Y0, Y7, Y9
@@ -42987,11 +43847,11 @@ one2217:
 	VMOVUPS      Y7, (CX)(DI*4)
 	ADDQ         $0x08, DI
 	CMPQ         DI, R8
-	JLE          one2217
+	JLE          one2265
 
-tail2219:
+tail2267:
 	SUBQ         DI, SI
-	JZ           done2220
+	JZ           done2268
 	LEAQ         ones<>+32(SB), R8
 	SHLQ         $0x02, SI
 	SUBQ         SI, R8
@@ -43037,7 +43897,7 @@ tail2219:
 	VMASKMOVPS   Y2, Y7, (AX)(DI*4)
 	VMASKMOVPS   Y0, Y7, (CX)(DI*4)
 
-done2220:
+done2268:
 	VZEROUPPER
 	RET
 
@@ -43064,9 +43924,9 @@ TEXT ·atan2AVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2224
+	JL      oneTest2272
 
-many2222:
+many2270:
 	VMOVUPS          (CX)(SI*8), Z13
 	VMOVUPS          64(CX)(SI*8), Z14
 	VMOVUPS          (DX)(SI*8), Z15
@@ -43237,14 +44097,14 @@ many2222:
 	VMOVUPS          Z14, 64(AX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2222
+	JLE              many2270
 
-oneTest2224:
+oneTest2272:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2225
+	JG   tail2273
 
-one2223:
+one2271:
 	VMOVUPS          (CX)(SI*8), Z13
 	VMOVUPS          (DX)(SI*8), Z14
 	VANDPD           Z0, Z13, Z15
@@ -43331,11 +44191,11 @@ one2223:
 	VMOVUPS          Z13, (AX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2223
+	JLE              one2271
 
-tail2225:
+tail2273:
 	SUBQ             SI, BX
-	JZ               done2226
+	JZ               done2274
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -43425,7 +44285,7 @@ tail2225:
 	VMOVUPD          Z2, K2, Z0
 	VMOVUPD          Z0, K1, (AX)(SI*8)
 
-done2226:
+done2274:
 	VZEROUPPER
 	RET
 
@@ -43444,9 +44304,9 @@ TEXT ·atan2AVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail2231
+	JG      tail2279
 
-one2229:
+one2277:
 	VMOVUPS      (CX)(SI*8), Y5
 	VMOVUPS      (DX)(SI*8), Y6
 	VANDPD       Y0, Y5, Y7
@@ -43535,11 +44395,11 @@ one2229:
 	VMOVUPS      Y5, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2229
+	JLE          one2277
 
-tail2231:
+tail2279:
 	SUBQ         SI, BX
-	JZ           done2232
+	JZ           done2280
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -43631,7 +44491,7 @@ tail2231:
 	VBLENDVPD    Y2, Y3, Y0, Y0
 	VMASKMOVPD   Y0, Y5, (AX)(SI*8)
 
-done2232:
+done2280:
 	VZEROUPPER
 	RET
 
@@ -43658,9 +44518,9 @@ TEXT ·atan2AVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2236
+	JL      oneTest2284
 
-many2234:
+many2282:
 	VMOVUPS          (CX)(SI*4), Z13
 	VMOVUPS          64(CX)(SI*4), Z14
 	VMOVUPS          (DX)(SI*4), Z15
@@ -43799,14 +44659,14 @@ many2234:
 	VMOVUPS          Z14, 64(AX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many2234
+	JLE              many2282
 
-oneTest2236:
+oneTest2284:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2237
+	JG   tail2285
 
-one2235:
+one2283:
 	VMOVUPS          (CX)(SI*4), Z13
 	VMOVUPS          (DX)(SI*4), Z14
 	VANDPS           Z0, Z13, Z15
@@ -43877,11 +44737,11 @@ one2235:
 	VMOVUPS          Z13, (AX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one2235
+	JLE              one2283
 
-tail2237:
+tail2285:
 	SUBQ             SI, BX
-	JZ               done2238
+	JZ               done2286
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -43955,7 +44815,7 @@ tail2237:
 	VMOVUPS          Z2, K2, Z0
 	VMOVUPS          Z0, K1, (AX)(SI*4)
 
-done2238:
+done2286:
 	VZEROUPPER
 	RET
 
@@ -43974,9 +44834,9 @@ TEXT ·atan2AVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail2243
+	JG      tail2291
 
-one2241:
+one2289:
 	VMOVUPS      (CX)(SI*4), Y5
 	VMOVUPS      (DX)(SI*4), Y6
 	VANDPS       Y0, Y5, Y7
@@ -44049,11 +44909,11 @@ one2241:
 	VMOVUPS      Y5, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2241
+	JLE          one2289
 
-tail2243:
+tail2291:
 	SUBQ         SI, BX
-	JZ           done2244
+	JZ           done2292
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -44129,7 +44989,7 @@ tail2243:
 	VBLENDVPS    Y2, Y3, Y0, Y0
 	VMASKMOVPS   Y0, Y5, (AX)(SI*4)
 
-done2244:
+done2292:
 	VZEROUPPER
 	RET
 
@@ -44152,9 +45012,9 @@ TEXT ·atan2SlopesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -16(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2248
+	JL      oneTest2296
 
-many2246:
+many2294:
 	VMOVUPS          (BX)(R8*8), Z7
 	VMOVUPS          64(BX)(R8*8), Z8
 	VMOVUPS          (SI)(R8*8), Z9
@@ -44367,14 +45227,14 @@ many2246:
 	VMOVUPS          Z8, 64(DX)(R8*8)
 	ADDQ             $0x10, R8
 	CMPQ             R8, R9
-	JLE              many2246
+	JLE              many2294
 
-oneTest2248:
+oneTest2296:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail2249
+	JG   tail2297
 
-one2247:
+one2295:
 	VMOVUPS          (BX)(R8*8), Z7
 	VMOVUPS          (SI)(R8*8), Z8
 	VANDPD           Z0, Z7, Z9
@@ -44482,11 +45342,11 @@ one2247:
 	VMOVUPS          Z7, (DX)(R8*8)
 	ADDQ             $0x08, R8
 	CMPQ             R8, R9
-	JLE              one2247
+	JLE              one2295
 
-tail2249:
+tail2297:
 	SUBQ             R8, DI
-	JZ               done2250
+	JZ               done2298
 	MOVQ             $-1, R9
 	SHLXQ            DI, R9, R9
 	NOTQ             R9
@@ -44597,7 +45457,7 @@ tail2249:
 	VMOVUPD          Z4, K1, (CX)(R8*8)
 	VMOVUPD          Z1, K1, (DX)(R8*8)
 
-done2250:
+done2298:
 	VZEROUPPER
 	RET
 
@@ -44615,9 +45475,9 @@ TEXT ·atan2SlopesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -4(DI), R9
 	CMPQ    R8, R9
-	JG      tail2255
+	JG      tail2303
 
-one2253:
+one2301:
 	VMOVUPS      (BX)(R8*8), Y2
 	VMOVUPS      (SI)(R8*8), Y3
 	VANDPD       Y0, Y2, Y4
@@ -44735,11 +45595,11 @@ one2253:
 	VMOVUPS      Y2, (DX)(R8*8)
 	ADDQ         $0x04, R8
 	CMPQ         R8, R9
-	JLE          one2253
+	JLE          one2301
 
-tail2255:
+tail2303:
 	SUBQ         R8, DI
-	JZ           done2256
+	JZ           done2304
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x03, DI
 	SUBQ         DI, R9
@@ -44860,7 +45720,7 @@ tail2255:
 	VMASKMOVPD   Y4, Y2, (CX)(R8*8)
 	VMASKMOVPD   Y1, Y2, (DX)(R8*8)
 
-done2256:
+done2304:
 	VZEROUPPER
 	RET
 
@@ -44883,9 +45743,9 @@ TEXT ·atan2SlopesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -32(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2260
+	JL      oneTest2308
 
-many2258:
+many2306:
 	VMOVUPS          (BX)(R8*4), Z7
 	VMOVUPS          64(BX)(R8*4), Z8
 	VMOVUPS          (SI)(R8*4), Z9
@@ -45066,14 +45926,14 @@ many2258:
 	VMOVUPS          Z8, 64(DX)(R8*4)
 	ADDQ             $0x20, R8
 	CMPQ             R8, R9
-	JLE              many2258
+	JLE              many2306
 
-oneTest2260:
+oneTest2308:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail2261
+	JG   tail2309
 
-one2259:
+one2307:
 	VMOVUPS          (BX)(R8*4), Z7
 	VMOVUPS          (SI)(R8*4), Z8
 	VANDPS           Z0, Z7, Z9
@@ -45165,11 +46025,11 @@ one2259:
 	VMOVUPS          Z7, (DX)(R8*4)
 	ADDQ             $0x10, R8
 	CMPQ             R8, R9
-	JLE              one2259
+	JLE              one2307
 
-tail2261:
+tail2309:
 	SUBQ             R8, DI
-	JZ               done2262
+	JZ               done2310
 	MOVQ             $-1, R9
 	SHLXQ            DI, R9, R9
 	NOTQ             R9
@@ -45264,7 +46124,7 @@ tail2261:
 	VMOVUPS          Z4, K1, (CX)(R8*4)
 	VMOVUPS          Z1, K1, (DX)(R8*4)
 
-done2262:
+done2310:
 	VZEROUPPER
 	RET
 
@@ -45282,9 +46142,9 @@ TEXT ·atan2SlopesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -8(DI), R9
 	CMPQ    R8, R9
-	JG      tail2267
+	JG      tail2315
 
-one2265:
+one2313:
 	VMOVUPS      (BX)(R8*4), Y2
 	VMOVUPS      (SI)(R8*4), Y3
 	VANDPS       Y0, Y2, Y4
@@ -45386,11 +46246,11 @@ one2265:
 	VMOVUPS      Y2, (DX)(R8*4)
 	ADDQ         $0x08, R8
 	CMPQ         R8, R9
-	JLE          one2265
+	JLE          one2313
 
-tail2267:
+tail2315:
 	SUBQ         R8, DI
-	JZ           done2268
+	JZ           done2316
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x02, DI
 	SUBQ         DI, R9
@@ -45495,7 +46355,7 @@ tail2267:
 	VMASKMOVPS   Y4, Y2, (CX)(R8*4)
 	VMASKMOVPS   Y1, Y2, (DX)(R8*4)
 
-done2268:
+done2316:
 	VZEROUPPER
 	RET
 
@@ -45520,9 +46380,9 @@ TEXT ·atan2CurvesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -16(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2272
+	JL      oneTest2320
 
-many2270:
+many2318:
 	VMOVUPS     (BX)(R8*8), Z9
 	VMOVUPS     64(BX)(R8*8), Z10
 	VMOVUPS     (SI)(R8*8), Z11
@@ -45597,14 +46457,14 @@ many2270:
 	VMOVUPS     Z10, 64(DX)(R8*8)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         many2270
+	JLE         many2318
 
-oneTest2272:
+oneTest2320:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail2273
+	JG   tail2321
 
-one2271:
+one2319:
 	VMOVUPS     (BX)(R8*8), Z9
 	VMOVUPS     (SI)(R8*8), Z10
 	VANDPD      Z0, Z9, Z11
@@ -45643,11 +46503,11 @@ one2271:
 	VMOVUPS     Z9, (DX)(R8*8)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one2271
+	JLE         one2319
 
-tail2273:
+tail2321:
 	SUBQ        R8, DI
-	JZ          done2274
+	JZ          done2322
 	MOVQ        $-1, R9
 	SHLXQ       DI, R9, R9
 	NOTQ        R9
@@ -45689,7 +46549,7 @@ tail2273:
 	VMOVUPD     Z4, K1, (CX)(R8*8)
 	VMOVUPD     Z0, K1, (DX)(R8*8)
 
-done2274:
+done2322:
 	VZEROUPPER
 	RET
 
@@ -45712,9 +46572,9 @@ TEXT ·atan2CurvesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -4(DI), R9
 	CMPQ    R8, R9
-	JG      tail2279
+	JG      tail2327
 
-one2277:
+one2325:
 	VMOVUPS     (BX)(R8*8), Y7
 	VMOVUPS     (SI)(R8*8), Y8
 	VANDPD      Y0, Y7, Y9
@@ -45753,11 +46613,11 @@ one2277:
 	VMOVUPS     Y7, (DX)(R8*8)
 	ADDQ        $0x04, R8
 	CMPQ        R8, R9
-	JLE         one2277
+	JLE         one2325
 
-tail2279:
+tail2327:
 	SUBQ        R8, DI
-	JZ          done2280
+	JZ          done2328
 	LEAQ        ones<>+32(SB), R9
 	SHLQ        $0x03, DI
 	SUBQ        DI, R9
@@ -45799,7 +46659,7 @@ tail2279:
 	VMASKMOVPD  Y4, Y7, (CX)(R8*8)
 	VMASKMOVPD  Y0, Y7, (DX)(R8*8)
 
-done2280:
+done2328:
 	VZEROUPPER
 	RET
 
@@ -45824,9 +46684,9 @@ TEXT ·atan2CurvesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -32(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2284
+	JL      oneTest2332
 
-many2282:
+many2330:
 	VMOVUPS     (BX)(R8*4), Z9
 	VMOVUPS     64(BX)(R8*4), Z10
 	VMOVUPS     (SI)(R8*4), Z11
@@ -45901,14 +46761,14 @@ many2282:
 	VMOVUPS     Z10, 64(DX)(R8*4)
 	ADDQ        $0x20, R8
 	CMPQ        R8, R9
-	JLE         many2282
+	JLE         many2330
 
-oneTest2284:
+oneTest2332:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail2285
+	JG   tail2333
 
-one2283:
+one2331:
 	VMOVUPS     (BX)(R8*4), Z9
 	VMOVUPS     (SI)(R8*4), Z10
 	VANDPS      Z0, Z9, Z11
@@ -45947,11 +46807,11 @@ one2283:
 	VMOVUPS     Z9, (DX)(R8*4)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         one2283
+	JLE         one2331
 
-tail2285:
+tail2333:
 	SUBQ        R8, DI
-	JZ          done2286
+	JZ          done2334
 	MOVQ        $-1, R9
 	SHLXQ       DI, R9, R9
 	NOTQ        R9
@@ -45993,7 +46853,7 @@ tail2285:
 	VMOVUPS     Z4, K1, (CX)(R8*4)
 	VMOVUPS     Z0, K1, (DX)(R8*4)
 
-done2286:
+done2334:
 	VZEROUPPER
 	RET
 
@@ -46016,9 +46876,9 @@ TEXT ·atan2CurvesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -8(DI), R9
 	CMPQ    R8, R9
-	JG      tail2291
+	JG      tail2339
 
-one2289:
+one2337:
 	VMOVUPS     (BX)(R8*4), Y7
 	VMOVUPS     (SI)(R8*4), Y8
 	VANDPS      Y0, Y7, Y9
@@ -46057,11 +46917,11 @@ one2289:
 	VMOVUPS     Y7, (DX)(R8*4)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one2289
+	JLE         one2337
 
-tail2291:
+tail2339:
 	SUBQ        R8, DI
-	JZ          done2292
+	JZ          done2340
 	LEAQ        ones<>+32(SB), R9
 	SHLQ        $0x02, DI
 	SUBQ        DI, R9
@@ -46103,7 +46963,7 @@ tail2291:
 	VMASKMOVPS  Y4, Y7, (CX)(R8*4)
 	VMASKMOVPS  Y0, Y7, (DX)(R8*4)
 
-done2292:
+done2340:
 	VZEROUPPER
 	RET
 
@@ -46126,9 +46986,9 @@ TEXT ·powAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2296
+	JL      oneTest2344
 
-many2294:
+many2342:
 	VMOVUPS          (CX)(SI*8), Z9
 	VMOVUPS          64(CX)(SI*8), Z10
 	VMOVUPS          (DX)(SI*8), Z11
@@ -46347,14 +47207,14 @@ many2294:
 	VMOVUPS          Z10, 64(AX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2294
+	JLE              many2342
 
-oneTest2296:
+oneTest2344:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2297
+	JG   tail2345
 
-one2295:
+one2343:
 	VMOVUPS          (CX)(SI*8), Z9
 	VMOVUPS          (DX)(SI*8), Z10
 	VGETMANTPD       $0x07, Z9, Z11
@@ -46465,11 +47325,11 @@ one2295:
 	VMOVUPS          Z9, (AX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2295
+	JLE              one2343
 
-tail2297:
+tail2345:
 	SUBQ             SI, BX
-	JZ               done2298
+	JZ               done2346
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -46583,7 +47443,7 @@ tail2297:
 	VMOVUPD          Z0, K2, Z1
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 
-done2298:
+done2346:
 	VZEROUPPER
 	RET
 
@@ -46600,9 +47460,9 @@ TEXT ·powAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -4(BX), DI
 	CMPQ    SI, DI
-	JG      tail2303
+	JG      tail2351
 
-one2301:
+one2349:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      (DX)(SI*8), Y4
 	VANDPD       constants<>+3200(SB), Y3, Y3
@@ -46761,11 +47621,11 @@ one2301:
 	VMOVUPS      Y3, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2301
+	JLE          one2349
 
-tail2303:
+tail2351:
 	SUBQ         SI, BX
-	JZ           done2304
+	JZ           done2352
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -46927,7 +47787,7 @@ tail2303:
 	VBLENDVPD    Y1, Y0, Y2, Y0
 	VMASKMOVPD   Y0, Y3, (AX)(SI*8)
 
-done2304:
+done2352:
 	VZEROUPPER
 	RET
 
@@ -46950,9 +47810,9 @@ TEXT ·powAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2308
+	JL      oneTest2356
 
-many2306:
+many2354:
 	VMOVUPS          (CX)(SI*4), Z9
 	VMOVUPS          64(CX)(SI*4), Z10
 	VMOVUPS          (DX)(SI*4), Z11
@@ -47147,14 +48007,14 @@ many2306:
 	VMOVUPS          Z9, 64(AX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many2306
+	JLE              many2354
 
-oneTest2308:
+oneTest2356:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2309
+	JG   tail2357
 
-one2307:
+one2355:
 	VMOVUPS          (CX)(SI*4), Z9
 	VMOVUPS          (DX)(SI*4), Z10
 	VGETMANTPS       $0x07, Z9, Z11
@@ -47253,11 +48113,11 @@ one2307:
 	VMOVUPS          Z9, (AX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one2307
+	JLE              one2355
 
-tail2309:
+tail2357:
 	SUBQ             SI, BX
-	JZ               done2310
+	JZ               done2358
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -47359,7 +48219,7 @@ tail2309:
 	VMOVUPS          Z0, K2, Z1
 	VMOVUPS          Z1, K1, (AX)(SI*4)
 
-done2310:
+done2358:
 	VZEROUPPER
 	RET
 
@@ -47376,9 +48236,9 @@ TEXT ·powAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail2315
+	JG      tail2363
 
-one2313:
+one2361:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      (DX)(SI*4), Y4
 	VANDPS       constants<>+3264(SB), Y3, Y3
@@ -47519,11 +48379,11 @@ one2313:
 	VMOVUPS      Y3, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2313
+	JLE          one2361
 
-tail2315:
+tail2363:
 	SUBQ         SI, BX
-	JZ           done2316
+	JZ           done2364
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -47667,7 +48527,7 @@ tail2315:
 	VBLENDVPS    Y1, Y0, Y2, Y0
 	VMASKMOVPS   Y0, Y3, (AX)(SI*4)
 
-done2316:
+done2364:
 	VZEROUPPER
 	RET
 
@@ -47690,9 +48550,9 @@ TEXT ·powSlopesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -16(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2320
+	JL      oneTest2368
 
-many2318:
+many2366:
 	VMOVUPS          (BX)(R8*8), Z7
 	VMOVUPS          64(BX)(R8*8), Z8
 	VMOVUPS          (SI)(R8*8), Z9
@@ -48067,14 +48927,14 @@ many2318:
 	VMOVUPS          Z7, 64(DX)(R8*8)
 	ADDQ             $0x10, R8
 	CMPQ             R8, R9
-	JLE              many2318
+	JLE              many2366
 
-oneTest2320:
+oneTest2368:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail2321
+	JG   tail2369
 
-one2319:
+one2367:
 	VMOVUPS          (BX)(R8*8), Z7
 	VMOVUPS          (SI)(R8*8), Z8
 	VGETMANTPD       $0x07, Z7, Z9
@@ -48263,11 +49123,11 @@ one2319:
 	VMOVUPS          Z9, (DX)(R8*8)
 	ADDQ             $0x08, R8
 	CMPQ             R8, R9
-	JLE              one2319
+	JLE              one2367
 
-tail2321:
+tail2369:
 	SUBQ             R8, DI
-	JZ               done2322
+	JZ               done2370
 	MOVQ             $-1, R9
 	SHLXQ            DI, R9, R9
 	NOTQ             R9
@@ -48459,7 +49319,7 @@ tail2321:
 	VMOVUPD          Z1, K1, (CX)(R8*8)
 	VMOVUPD          Z0, K1, (DX)(R8*8)
 
-done2322:
+done2370:
 	VZEROUPPER
 	RET
 
@@ -48478,9 +49338,9 @@ TEXT ·powSlopesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -4(DI), R9
 	CMPQ    R8, R9
-	JG      tail2327
+	JG      tail2375
 
-one2325:
+one2373:
 	VMOVUPS      (BX)(R8*8), Y3
 	VMOVUPS      (SI)(R8*8), Y4
 	VANDPD       constants<>+3200(SB), Y3, Y3
@@ -48739,11 +49599,11 @@ one2325:
 	VMOVUPS      Y3, (DX)(R8*8)
 	ADDQ         $0x04, R8
 	CMPQ         R8, R9
-	JLE          one2325
+	JLE          one2373
 
-tail2327:
+tail2375:
 	SUBQ         R8, DI
-	JZ           done2328
+	JZ           done2376
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x03, DI
 	SUBQ         DI, R9
@@ -49005,7 +49865,7 @@ tail2327:
 	VMASKMOVPD   Y1, Y3, (CX)(R8*8)
 	VMASKMOVPD   Y0, Y3, (DX)(R8*8)
 
-done2328:
+done2376:
 	VZEROUPPER
 	RET
 
@@ -49030,9 +49890,9 @@ TEXT ·powSlopesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -32(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2332
+	JL      oneTest2380
 
-many2330:
+many2378:
 	VMOVUPS          (BX)(R8*4), Z9
 	VMOVUPS          64(BX)(R8*4), Z10
 	VMOVUPS          (SI)(R8*4), Z11
@@ -49375,14 +50235,14 @@ many2330:
 	VMOVUPS          Z9, 64(DX)(R8*4)
 	ADDQ             $0x20, R8
 	CMPQ             R8, R9
-	JLE              many2330
+	JLE              many2378
 
-oneTest2332:
+oneTest2380:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail2333
+	JG   tail2381
 
-one2331:
+one2379:
 	VMOVUPS          (BX)(R8*4), Z9
 	VMOVUPS          (SI)(R8*4), Z10
 	VGETMANTPS       $0x07, Z9, Z11
@@ -49555,11 +50415,11 @@ one2331:
 	VMOVUPS          Z11, (DX)(R8*4)
 	ADDQ             $0x10, R8
 	CMPQ             R8, R9
-	JLE              one2331
+	JLE              one2379
 
-tail2333:
+tail2381:
 	SUBQ             R8, DI
-	JZ               done2334
+	JZ               done2382
 	MOVQ             $-1, R9
 	SHLXQ            DI, R9, R9
 	NOTQ             R9
@@ -49735,7 +50595,7 @@ tail2333:
 	VMOVUPS          Z1, K1, (CX)(R8*4)
 	VMOVUPS          Z0, K1, (DX)(R8*4)
 
-done2334:
+done2382:
 	VZEROUPPER
 	RET
 
@@ -49754,9 +50614,9 @@ TEXT ·powSlopesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -8(DI), R9
 	CMPQ    R8, R9
-	JG      tail2339
+	JG      tail2387
 
-one2337:
+one2385:
 	VMOVUPS      (BX)(R8*4), Y3
 	VMOVUPS      (SI)(R8*4), Y4
 	VANDPS       constants<>+3264(SB), Y3, Y3
@@ -49988,11 +50848,11 @@ one2337:
 	VMOVUPS      Y3, (DX)(R8*4)
 	ADDQ         $0x08, R8
 	CMPQ         R8, R9
-	JLE          one2337
+	JLE          one2385
 
-tail2339:
+tail2387:
 	SUBQ         R8, DI
-	JZ           done2340
+	JZ           done2388
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x02, DI
 	SUBQ         DI, R9
@@ -50227,7 +51087,7 @@ tail2339:
 	VMASKMOVPS   Y1, Y3, (CX)(R8*4)
 	VMASKMOVPS   Y0, Y3, (DX)(R8*4)
 
-done2340:
+done2388:
 	VZEROUPPER
 	RET
 
@@ -50246,9 +51106,9 @@ TEXT ·powCurvesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -16(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2344
+	JL      oneTest2392
 
-many2342:
+many2390:
 	VMOVUPS           (BX)(R8*8), Z3
 	VMOVUPS           64(BX)(R8*8), Z4
 	VMOVUPS           (SI)(R8*8), Z5
@@ -50769,14 +51629,14 @@ many2342:
 	VMOVUPS           Z3, 64(DX)(R8*8)
 	ADDQ              $0x10, R8
 	CMPQ              R8, R9
-	JLE               many2342
+	JLE               many2390
 
-oneTest2344:
+oneTest2392:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail2345
+	JG   tail2393
 
-one2343:
+one2391:
 	VMOVUPS           (BX)(R8*8), Z3
 	VMOVUPS           (SI)(R8*8), Z4
 	VGETMANTPD        $0x07, Z3, Z5
@@ -51038,11 +51898,11 @@ one2343:
 	VMOVUPS           Z5, (DX)(R8*8)
 	ADDQ              $0x08, R8
 	CMPQ              R8, R9
-	JLE               one2343
+	JLE               one2391
 
-tail2345:
+tail2393:
 	SUBQ              R8, DI
-	JZ                done2346
+	JZ                done2394
 	MOVQ              $-1, R9
 	SHLXQ             DI, R9, R9
 	NOTQ              R9
@@ -51307,7 +52167,7 @@ tail2345:
 	VMOVUPD           Z9, K1, (CX)(R8*8)
 	VMOVUPD           Z0, K1, (DX)(R8*8)
 
-done2346:
+done2394:
 	VZEROUPPER
 	RET
 
@@ -51324,9 +52184,9 @@ TEXT ·powCurvesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -4(DI), R9
 	CMPQ    R8, R9
-	JG      tail2351
+	JG      tail2399
 
-one2349:
+one2397:
 	VMOVUPS      (BX)(R8*8), Y1
 	VMOVUPS      (SI)(R8*8), Y2
 	VANDPD       constants<>+3200(SB), Y1, Y1
@@ -51697,11 +52557,11 @@ one2349:
 	VMOVUPS      Y1, (DX)(R8*8)
 	ADDQ         $0x04, R8
 	CMPQ         R8, R9
-	JLE          one2349
+	JLE          one2397
 
-tail2351:
+tail2399:
 	SUBQ         R8, DI
-	JZ           done2352
+	JZ           done2400
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x03, DI
 	SUBQ         DI, R9
@@ -52075,7 +52935,7 @@ tail2351:
 	VMASKMOVPD   Y4, Y1, (CX)(R8*8)
 	VMASKMOVPD   Y0, Y1, (DX)(R8*8)
 
-done2352:
+done2400:
 	VZEROUPPER
 	RET
 
@@ -52096,9 +52956,9 @@ TEXT ·powCurvesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -32(DI), R9
 	TESTQ   R9, R9
-	JL      oneTest2356
+	JL      oneTest2404
 
-many2354:
+many2402:
 	VMOVUPS           (BX)(R8*4), Z5
 	VMOVUPS           64(BX)(R8*4), Z6
 	VMOVUPS           (SI)(R8*4), Z7
@@ -52583,14 +53443,14 @@ many2354:
 	VMOVUPS           Z5, 64(DX)(R8*4)
 	ADDQ              $0x20, R8
 	CMPQ              R8, R9
-	JLE               many2354
+	JLE               many2402
 
-oneTest2356:
+oneTest2404:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail2357
+	JG   tail2405
 
-one2355:
+one2403:
 	VMOVUPS           (BX)(R8*4), Z5
 	VMOVUPS           (SI)(R8*4), Z6
 	VGETMANTPS        $0x07, Z5, Z7
@@ -52834,11 +53694,11 @@ one2355:
 	VMOVUPS           Z7, (DX)(R8*4)
 	ADDQ              $0x10, R8
 	CMPQ              R8, R9
-	JLE               one2355
+	JLE               one2403
 
-tail2357:
+tail2405:
 	SUBQ              R8, DI
-	JZ                done2358
+	JZ                done2406
 	MOVQ              $-1, R9
 	SHLXQ             DI, R9, R9
 	NOTQ              R9
@@ -53085,7 +53945,7 @@ tail2357:
 	VMOVUPS           Z11, K1, (CX)(R8*4)
 	VMOVUPS           Z0, K1, (DX)(R8*4)
 
-done2358:
+done2406:
 	VZEROUPPER
 	RET
 
@@ -53102,9 +53962,9 @@ TEXT ·powCurvesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ    R8, R8
 	LEAQ    -8(DI), R9
 	CMPQ    R8, R9
-	JG      tail2363
+	JG      tail2411
 
-one2361:
+one2409:
 	VMOVUPS      (BX)(R8*4), Y1
 	VMOVUPS      (SI)(R8*4), Y2
 	VANDPS       constants<>+3264(SB), Y1, Y1
@@ -53439,11 +54299,11 @@ one2361:
 	VMOVUPS      Y1, (DX)(R8*4)
 	ADDQ         $0x08, R8
 	CMPQ         R8, R9
-	JLE          one2361
+	JLE          one2409
 
-tail2363:
+tail2411:
 	SUBQ         R8, DI
-	JZ           done2364
+	JZ           done2412
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x02, DI
 	SUBQ         DI, R9
@@ -53781,7 +54641,7 @@ tail2363:
 	VMASKMOVPS   Y4, Y1, (CX)(R8*4)
 	VMASKMOVPS   Y0, Y1, (DX)(R8*4)
 
-done2364:
+done2412:
 	VZEROUPPER
 	RET
 
@@ -53808,9 +54668,9 @@ TEXT ·addAtan2AVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2368
+	JL           oneTest2416
 
-many2366:
+many2414:
 	VMOVUPS          (CX)(SI*8), Z13
 	VMOVUPS          64(CX)(SI*8), Z14
 	VMOVUPS          (DX)(SI*8), Z15
@@ -53985,14 +54845,14 @@ many2366:
 	VMOVUPS          Z13, 64(AX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2366
+	JLE              many2414
 
-oneTest2368:
+oneTest2416:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2369
+	JG   tail2417
 
-one2367:
+one2415:
 	VMOVUPS          (CX)(SI*8), Z13
 	VMOVUPS          (DX)(SI*8), Z14
 	VANDPD           Z1, Z13, Z15
@@ -54081,11 +54941,11 @@ one2367:
 	VMOVUPS          Z14, (AX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2367
+	JLE              one2415
 
-tail2369:
+tail2417:
 	SUBQ             SI, BX
-	JZ               done2370
+	JZ               done2418
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -54177,7 +55037,7 @@ tail2369:
 	VFMADD231PD      Z1, Z0, Z2
 	VMOVUPD          Z2, K1, (AX)(SI*8)
 
-done2370:
+done2418:
 	VZEROUPPER
 	RET
 
@@ -54196,9 +55056,9 @@ TEXT ·addAtan2AVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail2375
+	JG           tail2423
 
-one2373:
+one2421:
 	VMOVUPS      (CX)(SI*8), Y5
 	VMOVUPS      (DX)(SI*8), Y6
 	VANDPD       Y1, Y5, Y7
@@ -54290,11 +55150,11 @@ one2373:
 	VMOVUPS      Y6, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2373
+	JLE          one2421
 
-tail2375:
+tail2423:
 	SUBQ         SI, BX
-	JZ           done2376
+	JZ           done2424
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -54389,7 +55249,7 @@ tail2375:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y5, (AX)(SI*8)
 
-done2376:
+done2424:
 	VZEROUPPER
 	RET
 
@@ -54416,9 +55276,9 @@ TEXT ·addAtan2AVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2380
+	JL           oneTest2428
 
-many2378:
+many2426:
 	VMOVUPS          (CX)(SI*4), Z13
 	VMOVUPS          64(CX)(SI*4), Z14
 	VMOVUPS          (DX)(SI*4), Z15
@@ -54561,14 +55421,14 @@ many2378:
 	VMOVUPS          Z13, 64(AX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many2378
+	JLE              many2426
 
-oneTest2380:
+oneTest2428:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2381
+	JG   tail2429
 
-one2379:
+one2427:
 	VMOVUPS          (CX)(SI*4), Z13
 	VMOVUPS          (DX)(SI*4), Z14
 	VANDPS           Z1, Z13, Z15
@@ -54641,11 +55501,11 @@ one2379:
 	VMOVUPS          Z14, (AX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one2379
+	JLE              one2427
 
-tail2381:
+tail2429:
 	SUBQ             SI, BX
-	JZ               done2382
+	JZ               done2430
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -54721,7 +55581,7 @@ tail2381:
 	VFMADD231PS      Z1, Z0, Z2
 	VMOVUPS          Z2, K1, (AX)(SI*4)
 
-done2382:
+done2430:
 	VZEROUPPER
 	RET
 
@@ -54740,9 +55600,9 @@ TEXT ·addAtan2AVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail2387
+	JG           tail2435
 
-one2385:
+one2433:
 	VMOVUPS      (CX)(SI*4), Y5
 	VMOVUPS      (DX)(SI*4), Y6
 	VANDPS       Y1, Y5, Y7
@@ -54818,11 +55678,11 @@ one2385:
 	VMOVUPS      Y6, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2385
+	JLE          one2433
 
-tail2387:
+tail2435:
 	SUBQ         SI, BX
-	JZ           done2388
+	JZ           done2436
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -54901,7 +55761,7 @@ tail2387:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y5, (AX)(SI*4)
 
-done2388:
+done2436:
 	VZEROUPPER
 	RET
 
@@ -54924,9 +55784,9 @@ TEXT ·addPowAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2392
+	JL           oneTest2440
 
-many2390:
+many2438:
 	VMOVUPS          (CX)(SI*8), Z9
 	VMOVUPS          64(CX)(SI*8), Z10
 	VMOVUPS          (DX)(SI*8), Z11
@@ -55149,14 +56009,14 @@ many2390:
 	VMOVUPS          Z9, 64(AX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2390
+	JLE              many2438
 
-oneTest2392:
+oneTest2440:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2393
+	JG   tail2441
 
-one2391:
+one2439:
 	VMOVUPS          (CX)(SI*8), Z9
 	VMOVUPS          (DX)(SI*8), Z10
 	VGETMANTPD       $0x07, Z9, Z11
@@ -55269,11 +56129,11 @@ one2391:
 	VMOVUPS          Z10, (AX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2391
+	JLE              one2439
 
-tail2393:
+tail2441:
 	SUBQ             SI, BX
-	JZ               done2394
+	JZ               done2442
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -55389,7 +56249,7 @@ tail2393:
 	VFMADD231PD      Z2, Z0, Z1
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 
-done2394:
+done2442:
 	VZEROUPPER
 	RET
 
@@ -55406,9 +56266,9 @@ TEXT ·addPowAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail2399
+	JG           tail2447
 
-one2397:
+one2445:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      (DX)(SI*8), Y4
 	VANDPD       constants<>+3200(SB), Y3, Y3
@@ -55569,11 +56429,11 @@ one2397:
 	VMOVUPS      Y4, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2397
+	JLE          one2445
 
-tail2399:
+tail2447:
 	SUBQ         SI, BX
-	JZ           done2400
+	JZ           done2448
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -55737,7 +56597,7 @@ tail2399:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y3, (AX)(SI*8)
 
-done2400:
+done2448:
 	VZEROUPPER
 	RET
 
@@ -55760,9 +56620,9 @@ TEXT ·addPowAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2404
+	JL           oneTest2452
 
-many2402:
+many2450:
 	VMOVUPS          (CX)(SI*4), Z9
 	VMOVUPS          64(CX)(SI*4), Z10
 	VMOVUPS          (DX)(SI*4), Z11
@@ -55961,14 +56821,14 @@ many2402:
 	VMOVUPS          Z10, 64(AX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many2402
+	JLE              many2450
 
-oneTest2404:
+oneTest2452:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2405
+	JG   tail2453
 
-one2403:
+one2451:
 	VMOVUPS          (CX)(SI*4), Z9
 	VMOVUPS          (DX)(SI*4), Z10
 	VGETMANTPS       $0x07, Z9, Z11
@@ -56069,11 +56929,11 @@ one2403:
 	VMOVUPS          Z10, (AX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one2403
+	JLE              one2451
 
-tail2405:
+tail2453:
 	SUBQ             SI, BX
-	JZ               done2406
+	JZ               done2454
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -56177,7 +57037,7 @@ tail2405:
 	VFMADD231PS      Z2, Z0, Z1
 	VMOVUPS          Z1, K1, (AX)(SI*4)
 
-done2406:
+done2454:
 	VZEROUPPER
 	RET
 
@@ -56194,9 +57054,9 @@ TEXT ·addPowAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail2411
+	JG           tail2459
 
-one2409:
+one2457:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      (DX)(SI*4), Y4
 	VANDPS       constants<>+3264(SB), Y3, Y3
@@ -56339,11 +57199,11 @@ one2409:
 	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2409
+	JLE          one2457
 
-tail2411:
+tail2459:
 	SUBQ         SI, BX
-	JZ           done2412
+	JZ           done2460
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -56489,7 +57349,7 @@ tail2411:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
 
-done2412:
+done2460:
 	VZEROUPPER
 	RET
 
@@ -56505,9 +57365,9 @@ TEXT ·sigmoidAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2415
+	JL      oneTest2463
 
-many2413:
+many2461:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -56553,7 +57413,7 @@ many2413:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2418
+	JZ                normal2466
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
@@ -56566,13 +57426,13 @@ many2413:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1920(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1920(SB), Z11, K1, Z11
-	JMP               scaled2419
+	JMP               scaled2467
 
-normal2418:
+normal2466:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled2419:
+scaled2467:
 	VMOVUPS     constants<>+3392(SB), Z3
 	VADDPD.BCST constants<>+3392(SB), Z10, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -56595,14 +57455,14 @@ scaled2419:
 	VMOVUPS     Z3, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many2413
+	JLE         many2461
 
-oneTest2415:
+oneTest2463:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2416
+	JG   tail2464
 
-one2414:
+one2462:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
@@ -56626,19 +57486,19 @@ one2414:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2420
+	JZ                normal2468
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled2421
+	JMP               scaled2469
 
-normal2420:
+normal2468:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2421:
+scaled2469:
 	VMOVUPS     constants<>+3392(SB), Z3
 	VADDPD.BCST constants<>+3392(SB), Z6, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -56651,11 +57511,11 @@ scaled2421:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2414
+	JLE         one2462
 
-tail2416:
+tail2464:
 	SUBQ              SI, BX
-	JZ                done2417
+	JZ                done2465
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -56683,19 +57543,19 @@ tail2416:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2422
+	JZ                normal2470
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled2423
+	JMP               scaled2471
 
-normal2422:
+normal2470:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2423:
+scaled2471:
 	VMOVUPS     constants<>+3392(SB), Z1
 	VADDPD.BCST constants<>+3392(SB), Z6, Z0
 	VDIVPD      Z0, Z1, Z1
@@ -56707,7 +57567,7 @@ scaled2423:
 	VMOVUPD     Z17, K1, (AX)(SI*8)
 	VMOVUPD     Z0, K1, (CX)(SI*8)
 
-done2417:
+done2465:
 	VZEROUPPER
 	RET
 
@@ -56723,9 +57583,9 @@ TEXT ·sigmoidAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2426
+	JL      oneTest2474
 
-many2424:
+many2472:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -56780,7 +57640,7 @@ many2424:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2429
+	JZ           normal2477
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -56807,9 +57667,9 @@ many2424:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2430
+	JMP          scaled2478
 
-normal2429:
+normal2477:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -56825,7 +57685,7 @@ normal2429:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2430:
+scaled2478:
 	VMOVUPS   constants<>+3392(SB), Y3
 	VADDPD    constants<>+3392(SB), Y8, Y2
 	VDIVPD    Y2, Y3, Y3
@@ -56846,14 +57706,14 @@ scaled2430:
 	VMOVUPS   Y3, 32(CX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       many2424
+	JLE       many2472
 
-oneTest2426:
+oneTest2474:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2427
+	JG   tail2475
 
-one2425:
+one2473:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -56882,7 +57742,7 @@ one2425:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2431
+	JZ           normal2479
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -56896,9 +57756,9 @@ one2425:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2432
+	JMP          scaled2480
 
-normal2431:
+normal2479:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -56907,7 +57767,7 @@ normal2431:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2432:
+scaled2480:
 	VMOVUPS   constants<>+3392(SB), Y3
 	VADDPD    constants<>+3392(SB), Y5, Y2
 	VDIVPD    Y2, Y3, Y3
@@ -56919,11 +57779,11 @@ scaled2432:
 	VMOVUPS   Y2, (CX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one2425
+	JLE       one2473
 
-tail2427:
+tail2475:
 	SUBQ         SI, BX
-	JZ           done2428
+	JZ           done2476
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -56956,7 +57816,7 @@ tail2427:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2433
+	JZ           normal2481
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -56970,9 +57830,9 @@ tail2427:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2434
+	JMP          scaled2482
 
-normal2433:
+normal2481:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -56981,7 +57841,7 @@ normal2433:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2434:
+scaled2482:
 	VMOVUPS    constants<>+3392(SB), Y1
 	VADDPD     constants<>+3392(SB), Y4, Y0
 	VDIVPD     Y0, Y1, Y1
@@ -56992,7 +57852,7 @@ scaled2434:
 	VMASKMOVPD Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD Y0, Y2, (CX)(SI*8)
 
-done2428:
+done2476:
 	VZEROUPPER
 	RET
 
@@ -57017,9 +57877,9 @@ TEXT ·sigmoidAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2438
+	JL      oneTest2486
 
-many2436:
+many2484:
 	VMOVUPS      (DX)(SI*4), Z11
 	VMOVUPS      64(DX)(SI*4), Z12
 	VORPS        Z3, Z11, Z13
@@ -57086,14 +57946,14 @@ many2436:
 	VMOVUPS      Z14, 64(CX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many2436
+	JLE          many2484
 
-oneTest2438:
+oneTest2486:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2439
+	JG   tail2487
 
-one2437:
+one2485:
 	VMOVUPS      (DX)(SI*4), Z11
 	VORPS        Z3, Z11, Z12
 	VMOVUPS      Z4, Z13
@@ -57128,11 +57988,11 @@ one2437:
 	VMOVUPS      Z12, (CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one2437
+	JLE          one2485
 
-tail2439:
+tail2487:
 	SUBQ         SI, BX
-	JZ           done2440
+	JZ           done2488
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -57170,7 +58030,7 @@ tail2439:
 	VMOVUPS      Z1, K1, (AX)(SI*4)
 	VMOVUPS      Z0, K1, (CX)(SI*4)
 
-done2440:
+done2488:
 	VZEROUPPER
 	RET
 
@@ -57185,9 +58045,9 @@ TEXT ·sigmoidAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2444
+	JL      oneTest2492
 
-many2442:
+many2490:
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      32(DX)(SI*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -57266,14 +58126,14 @@ many2442:
 	VMOVUPS      Y4, 32(CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many2442
+	JLE          many2490
 
-oneTest2444:
+oneTest2492:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2445
+	JG   tail2493
 
-one2443:
+one2491:
 	VMOVUPS      (DX)(SI*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -57314,11 +58174,11 @@ one2443:
 	VMOVUPS      Y2, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2443
+	JLE          one2491
 
-tail2445:
+tail2493:
 	SUBQ         SI, BX
-	JZ           done2446
+	JZ           done2494
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -57362,7 +58222,7 @@ tail2445:
 	VMASKMOVPS   Y2, Y1, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y1, (CX)(SI*4)
 
-done2446:
+done2494:
 	VZEROUPPER
 	RET
 
@@ -57378,9 +58238,9 @@ TEXT ·tanhAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2449
+	JL      oneTest2497
 
-many2447:
+many2495:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VADDPD            Z2, Z2, Z2
@@ -57428,7 +58288,7 @@ many2447:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2452
+	JZ                normal2500
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
@@ -57441,13 +58301,13 @@ many2447:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1920(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1920(SB), Z11, K1, Z11
-	JMP               scaled2453
+	JMP               scaled2501
 
-normal2452:
+normal2500:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled2453:
+scaled2501:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+3200(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z3
@@ -57526,14 +58386,14 @@ scaled2453:
 	VMOVUPS          Z7, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2447
+	JLE              many2495
 
-oneTest2449:
+oneTest2497:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2450
+	JG   tail2498
 
-one2448:
+one2496:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VADDPD            Z2, Z2, Z2
@@ -57558,19 +58418,19 @@ one2448:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2454
+	JZ                normal2502
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled2455
+	JMP               scaled2503
 
-normal2454:
+normal2502:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2455:
+scaled2503:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+3200(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z3
@@ -57611,11 +58471,11 @@ scaled2455:
 	VMOVUPS          Z5, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2448
+	JLE              one2496
 
-tail2450:
+tail2498:
 	SUBQ              SI, BX
-	JZ                done2451
+	JZ                done2499
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -57644,19 +58504,19 @@ tail2450:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2456
+	JZ                normal2504
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled2457
+	JMP               scaled2505
 
-normal2456:
+normal2504:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2457:
+scaled2505:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+3200(SB), Z0, Z0
 	VMULPD           Z0, Z0, Z1
@@ -57696,7 +58556,7 @@ scaled2457:
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 	VMOVUPD          Z3, K1, (CX)(SI*8)
 
-done2451:
+done2499:
 	VZEROUPPER
 	RET
 
@@ -57712,9 +58572,9 @@ TEXT ·tanhAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2460
+	JL      oneTest2508
 
-many2458:
+many2506:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VADDPD       Y2, Y2, Y2
@@ -57771,7 +58631,7 @@ many2458:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2463
+	JZ           normal2511
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -57798,9 +58658,9 @@ many2458:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2464
+	JMP          scaled2512
 
-normal2463:
+normal2511:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -57816,7 +58676,7 @@ normal2463:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2464:
+scaled2512:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y3
@@ -57895,14 +58755,14 @@ scaled2464:
 	VMOVUPS      Y7, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many2458
+	JLE          many2506
 
-oneTest2460:
+oneTest2508:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2461
+	JG   tail2509
 
-one2459:
+one2507:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VADDPD       Y2, Y2, Y2
@@ -57932,7 +58792,7 @@ one2459:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2465
+	JZ           normal2513
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -57946,9 +58806,9 @@ one2459:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2466
+	JMP          scaled2514
 
-normal2465:
+normal2513:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -57957,7 +58817,7 @@ normal2465:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2466:
+scaled2514:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y3
@@ -57998,11 +58858,11 @@ scaled2466:
 	VMOVUPS      Y6, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2459
+	JLE          one2507
 
-tail2461:
+tail2509:
 	SUBQ         SI, BX
-	JZ           done2462
+	JZ           done2510
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -58036,7 +58896,7 @@ tail2461:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2467
+	JZ           normal2515
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -58050,9 +58910,9 @@ tail2461:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2468
+	JMP          scaled2516
 
-normal2467:
+normal2515:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -58061,7 +58921,7 @@ normal2467:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2468:
+scaled2516:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+3200(SB), Y0, Y0
 	VMULPD       Y0, Y0, Y1
@@ -58101,7 +58961,7 @@ scaled2468:
 	VMASKMOVPD   Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y5, Y2, (CX)(SI*8)
 
-done2462:
+done2510:
 	VZEROUPPER
 	RET
 
@@ -58128,9 +58988,9 @@ TEXT ·tanhAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2472
+	JL      oneTest2520
 
-many2470:
+many2518:
 	VMOVUPS      (DX)(SI*4), Z13
 	VMOVUPS      64(DX)(SI*4), Z14
 	VANDPS       Z3, Z13, Z15
@@ -58195,14 +59055,14 @@ many2470:
 	VMOVUPS      Z16, 64(CX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many2470
+	JLE          many2518
 
-oneTest2472:
+oneTest2520:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2473
+	JG   tail2521
 
-one2471:
+one2519:
 	VMOVUPS      (DX)(SI*4), Z13
 	VANDPS       Z3, Z13, Z14
 	VMULPS       Z4, Z14, Z14
@@ -58236,11 +59096,11 @@ one2471:
 	VMOVUPS      Z14, (CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one2471
+	JLE          one2519
 
-tail2473:
+tail2521:
 	SUBQ         SI, BX
-	JZ           done2474
+	JZ           done2522
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -58277,7 +59137,7 @@ tail2473:
 	VMOVUPS      Z1, K1, (AX)(SI*4)
 	VMOVUPS      Z0, K1, (CX)(SI*4)
 
-done2474:
+done2522:
 	VZEROUPPER
 	RET
 
@@ -58292,9 +59152,9 @@ TEXT ·tanhAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2478
+	JL      oneTest2526
 
-many2476:
+many2524:
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      32(DX)(SI*4), Y2
 	VANDPS       constants<>+3264(SB), Y1, Y3
@@ -58373,14 +59233,14 @@ many2476:
 	VMOVUPS      Y4, 32(CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many2476
+	JLE          many2524
 
-oneTest2478:
+oneTest2526:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2479
+	JG   tail2527
 
-one2477:
+one2525:
 	VMOVUPS      (DX)(SI*4), Y1
 	VANDPS       constants<>+3264(SB), Y1, Y2
 	VMULPS       constants<>+14720(SB), Y2, Y2
@@ -58421,11 +59281,11 @@ one2477:
 	VMOVUPS      Y2, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2477
+	JLE          one2525
 
-tail2479:
+tail2527:
 	SUBQ         SI, BX
-	JZ           done2480
+	JZ           done2528
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -58469,7 +59329,7 @@ tail2479:
 	VMASKMOVPS   Y2, Y1, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y1, (CX)(SI*4)
 
-done2480:
+done2528:
 	VZEROUPPER
 	RET
 
@@ -58485,9 +59345,9 @@ TEXT ·softplusAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2483
+	JL      oneTest2531
 
-many2481:
+many2529:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -58533,7 +59393,7 @@ many2481:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2486
+	JZ                normal2534
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
@@ -58546,13 +59406,13 @@ many2481:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1920(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1920(SB), Z11, K1, Z11
-	JMP               scaled2487
+	JMP               scaled2535
 
-normal2486:
+normal2534:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled2487:
+scaled2535:
 	VMOVUPS          Z10, Z2
 	VMOVUPS          constants<>+3392(SB), Z4
 	VADDPD.BCST      constants<>+3392(SB), Z10, Z3
@@ -58645,14 +59505,14 @@ scaled2487:
 	VMOVUPS          Z15, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2481
+	JLE              many2529
 
-oneTest2483:
+oneTest2531:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2484
+	JG   tail2532
 
-one2482:
+one2530:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
@@ -58676,19 +59536,19 @@ one2482:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2488
+	JZ                normal2536
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled2489
+	JMP               scaled2537
 
-normal2488:
+normal2536:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2489:
+scaled2537:
 	VMOVUPS          Z6, Z2
 	VMOVUPS          constants<>+3392(SB), Z4
 	VADDPD.BCST      constants<>+3392(SB), Z6, Z3
@@ -58736,11 +59596,11 @@ scaled2489:
 	VMOVUPS          Z16, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2482
+	JLE              one2530
 
-tail2484:
+tail2532:
 	SUBQ              SI, BX
-	JZ                done2485
+	JZ                done2533
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -58768,19 +59628,19 @@ tail2484:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2490
+	JZ                normal2538
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled2491
+	JMP               scaled2539
 
-normal2490:
+normal2538:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2491:
+scaled2539:
 	VMOVUPS          Z6, Z0
 	VMOVUPS          constants<>+3392(SB), Z2
 	VADDPD.BCST      constants<>+3392(SB), Z6, Z1
@@ -58827,7 +59687,7 @@ scaled2491:
 	VMOVUPD          Z3, K1, (AX)(SI*8)
 	VMOVUPD          Z17, K1, (CX)(SI*8)
 
-done2485:
+done2533:
 	VZEROUPPER
 	RET
 
@@ -58843,9 +59703,9 @@ TEXT ·softplusAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2494
+	JL      oneTest2542
 
-many2492:
+many2540:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -58900,7 +59760,7 @@ many2492:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2497
+	JZ           normal2545
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -58927,9 +59787,9 @@ many2492:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2498
+	JMP          scaled2546
 
-normal2497:
+normal2545:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -58945,7 +59805,7 @@ normal2497:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2498:
+scaled2546:
 	VMOVUPS     Y8, Y2
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y8, Y3
@@ -59036,14 +59896,14 @@ scaled2498:
 	VMOVUPS     Y5, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many2492
+	JLE         many2540
 
-oneTest2494:
+oneTest2542:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2495
+	JG   tail2543
 
-one2493:
+one2541:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -59072,7 +59932,7 @@ one2493:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2499
+	JZ           normal2547
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -59086,9 +59946,9 @@ one2493:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2500
+	JMP          scaled2548
 
-normal2499:
+normal2547:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -59097,7 +59957,7 @@ normal2499:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2500:
+scaled2548:
 	VMOVUPS     Y5, Y2
 	VMOVUPS     constants<>+3392(SB), Y4
 	VADDPD      constants<>+3392(SB), Y5, Y3
@@ -59144,11 +60004,11 @@ scaled2500:
 	VMOVUPS     Y4, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2493
+	JLE         one2541
 
-tail2495:
+tail2543:
 	SUBQ         SI, BX
-	JZ           done2496
+	JZ           done2544
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -59181,7 +60041,7 @@ tail2495:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2501
+	JZ           normal2549
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -59195,9 +60055,9 @@ tail2495:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2502
+	JMP          scaled2550
 
-normal2501:
+normal2549:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -59206,7 +60066,7 @@ normal2501:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2502:
+scaled2550:
 	VMOVUPS     Y4, Y0
 	VMOVUPS     constants<>+3392(SB), Y3
 	VADDPD      constants<>+3392(SB), Y4, Y1
@@ -59252,7 +60112,7 @@ scaled2502:
 	VMASKMOVPD  Y5, Y2, (AX)(SI*8)
 	VMASKMOVPD  Y3, Y2, (CX)(SI*8)
 
-done2496:
+done2544:
 	VZEROUPPER
 	RET
 
@@ -59281,9 +60141,9 @@ TEXT ·softplusAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2506
+	JL      oneTest2554
 
-many2504:
+many2552:
 	VMOVUPS          (DX)(SI*4), Z15
 	VMOVUPS          64(DX)(SI*4), Z16
 	VORPS            Z3, Z15, Z17
@@ -59372,14 +60232,14 @@ many2504:
 	VMOVUPS          Z20, 64(CX)(SI*4)
 	ADDQ             $0x20, SI
 	CMPQ             SI, DI
-	JLE              many2504
+	JLE              many2552
 
-oneTest2506:
+oneTest2554:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2507
+	JG   tail2555
 
-one2505:
+one2553:
 	VMOVUPS          (DX)(SI*4), Z15
 	VORPS            Z3, Z15, Z16
 	VMOVUPS          Z4, Z17
@@ -59425,11 +60285,11 @@ one2505:
 	VMOVUPS          Z17, (CX)(SI*4)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              one2505
+	JLE              one2553
 
-tail2507:
+tail2555:
 	SUBQ             SI, BX
-	JZ               done2508
+	JZ               done2556
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -59478,7 +60338,7 @@ tail2507:
 	VMOVUPS          Z1, K1, (AX)(SI*4)
 	VMOVUPS          Z0, K1, (CX)(SI*4)
 
-done2508:
+done2556:
 	VZEROUPPER
 	RET
 
@@ -59493,9 +60353,9 @@ TEXT ·softplusAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2512
+	JL      oneTest2560
 
-many2510:
+many2558:
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      32(DX)(SI*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -59598,14 +60458,14 @@ many2510:
 	VMOVUPS      Y2, 32(CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many2510
+	JLE          many2558
 
-oneTest2512:
+oneTest2560:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2513
+	JG   tail2561
 
-one2511:
+one2559:
 	VMOVUPS      (DX)(SI*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -59658,11 +60518,11 @@ one2511:
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2511
+	JLE          one2559
 
-tail2513:
+tail2561:
 	SUBQ         SI, BX
-	JZ           done2514
+	JZ           done2562
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -59718,7 +60578,7 @@ tail2513:
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 	VMASKMOVPS   Y0, Y1, (CX)(SI*4)
 
-done2514:
+done2562:
 	VZEROUPPER
 	RET
 
@@ -59734,9 +60594,9 @@ TEXT ·gELUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2517
+	JL      oneTest2565
 
-many2515:
+many2563:
 	VMOVUPS           (DX)(SI*8), Z2
 	VANDPD            constants<>+3200(SB), Z2, Z2
 	VMOVUPS           constants<>+15424(SB), Z3
@@ -59792,7 +60652,7 @@ many2515:
 	VMINPD            Z10, Z11, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2520
+	JZ                normal2568
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z10, K1
 	VADDPD.BCST       constants<>+1792(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1856(SB), Z10, K1, Z10
@@ -59805,13 +60665,13 @@ many2515:
 	VSCALEFPD         Z11, Z15, Z15
 	VADDPD.BCST       constants<>+1920(SB), Z15, K1, Z15
 	VPSUBQ.BCST       constants<>+1920(SB), Z15, K1, Z15
-	JMP               scaled2521
+	JMP               scaled2569
 
-normal2520:
+normal2568:
 	VSCALEFPD Z10, Z14, Z14
 	VSCALEFPD Z11, Z15, Z15
 
-scaled2521:
+scaled2569:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+3200(SB), Z2, Z2
 	VMOVUPS          constants<>+15424(SB), Z3
@@ -59932,14 +60792,14 @@ scaled2521:
 	VMOVUPS          Z9, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2515
+	JLE              many2563
 
-oneTest2517:
+oneTest2565:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2518
+	JG   tail2566
 
-one2516:
+one2564:
 	VMOVUPS           (DX)(SI*8), Z2
 	VANDPD            constants<>+3200(SB), Z2, Z2
 	VMOVUPS           constants<>+15424(SB), Z3
@@ -59968,19 +60828,19 @@ one2516:
 	VADDPD            Z2, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2522
+	JZ                normal2570
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z8, Z8
 	VADDPD.BCST       constants<>+1920(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1920(SB), Z8, K1, Z8
-	JMP               scaled2523
+	JMP               scaled2571
 
-normal2522:
+normal2570:
 	VSCALEFPD Z4, Z8, Z8
 
-scaled2523:
+scaled2571:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+3200(SB), Z2, Z2
 	VMOVUPS          constants<>+15424(SB), Z3
@@ -60042,11 +60902,11 @@ scaled2523:
 	VMOVUPS          Z3, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2516
+	JLE              one2564
 
-tail2518:
+tail2566:
 	SUBQ              SI, BX
-	JZ                done2519
+	JZ                done2567
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -60079,19 +60939,19 @@ tail2518:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2524
+	JZ                normal2572
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled2525
+	JMP               scaled2573
 
-normal2524:
+normal2572:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2525:
+scaled2573:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+3200(SB), Z0, Z0
 	VMOVUPS          constants<>+15424(SB), Z1
@@ -60152,7 +61012,7 @@ scaled2525:
 	VMOVUPD          Z2, K1, (AX)(SI*8)
 	VMOVUPD          Z1, K1, (CX)(SI*8)
 
-done2519:
+done2567:
 	VZEROUPPER
 	RET
 
@@ -60168,9 +61028,9 @@ TEXT ·gELUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2528
+	JL      oneTest2576
 
-many2526:
+many2574:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMOVUPS      constants<>+15424(SB), Y3
@@ -60235,7 +61095,7 @@ many2526:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2531
+	JZ           normal2579
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -60262,9 +61122,9 @@ many2526:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2532
+	JMP          scaled2580
 
-normal2531:
+normal2579:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -60280,7 +61140,7 @@ normal2531:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2532:
+scaled2580:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMOVUPS      constants<>+15424(SB), Y3
@@ -60399,14 +61259,14 @@ scaled2532:
 	VMOVUPS      Y5, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many2526
+	JLE          many2574
 
-oneTest2528:
+oneTest2576:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2529
+	JG   tail2577
 
-one2527:
+one2575:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMOVUPS      constants<>+15424(SB), Y3
@@ -60440,7 +61300,7 @@ one2527:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2533
+	JZ           normal2581
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -60454,9 +61314,9 @@ one2527:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2534
+	JMP          scaled2582
 
-normal2533:
+normal2581:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -60465,7 +61325,7 @@ normal2533:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2534:
+scaled2582:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+3200(SB), Y2, Y2
 	VMOVUPS      constants<>+15424(SB), Y3
@@ -60526,11 +61386,11 @@ scaled2534:
 	VMOVUPS      Y3, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2527
+	JLE          one2575
 
-tail2529:
+tail2577:
 	SUBQ         SI, BX
-	JZ           done2530
+	JZ           done2578
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -60568,7 +61428,7 @@ tail2529:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2535
+	JZ           normal2583
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -60582,9 +61442,9 @@ tail2529:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2536
+	JMP          scaled2584
 
-normal2535:
+normal2583:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -60593,7 +61453,7 @@ normal2535:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2536:
+scaled2584:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+3200(SB), Y0, Y0
 	VMOVUPS      constants<>+15424(SB), Y1
@@ -60653,7 +61513,7 @@ scaled2536:
 	VMASKMOVPD   Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y1, Y2, (CX)(SI*8)
 
-done2530:
+done2578:
 	VZEROUPPER
 	RET
 
@@ -60682,9 +61542,9 @@ TEXT ·gELUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2540
+	JL      oneTest2588
 
-many2538:
+many2586:
 	VMOVUPS      (DX)(SI*4), Z15
 	VMOVUPS      64(DX)(SI*4), Z16
 	VANDPS       Z4, Z15, Z17
@@ -60795,14 +61655,14 @@ many2538:
 	VMOVUPS      Z22, 64(CX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many2538
+	JLE          many2586
 
-oneTest2540:
+oneTest2588:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2541
+	JG   tail2589
 
-one2539:
+one2587:
 	VMOVUPS      (DX)(SI*4), Z15
 	VANDPS       Z4, Z15, Z16
 	VMINPS       Z16, Z0, Z16
@@ -60859,11 +61719,11 @@ one2539:
 	VMOVUPS      Z18, (CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one2539
+	JLE          one2587
 
-tail2541:
+tail2589:
 	SUBQ         SI, BX
-	JZ           done2542
+	JZ           done2590
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -60923,7 +61783,7 @@ tail2541:
 	VMOVUPS      Z4, K1, (AX)(SI*4)
 	VMOVUPS      Z2, K1, (CX)(SI*4)
 
-done2542:
+done2590:
 	VZEROUPPER
 	RET
 
@@ -60943,9 +61803,9 @@ TEXT ·gELUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	CMPQ    SI, DI
-	JG      tail2547
+	JG      tail2595
 
-one2545:
+one2593:
 	VMOVUPS      (DX)(SI*4), Y6
 	VANDPS       Y4, Y6, Y7
 	VMINPS       Y7, Y0, Y7
@@ -61007,11 +61867,11 @@ one2545:
 	VMOVUPS      Y7, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2545
+	JLE          one2593
 
-tail2547:
+tail2595:
 	SUBQ         SI, BX
-	JZ           done2548
+	JZ           done2596
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -61076,7 +61936,7 @@ tail2547:
 	VMASKMOVPS   Y4, Y6, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y6, (CX)(SI*4)
 
-done2548:
+done2596:
 	VZEROUPPER
 	RET
 
@@ -61092,9 +61952,9 @@ TEXT ·siLUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2551
+	JL      oneTest2599
 
-many2549:
+many2597:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -61140,7 +62000,7 @@ many2549:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2554
+	JZ                normal2602
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z6, K1
 	VADDPD.BCST       constants<>+1792(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1856(SB), Z6, K1, Z6
@@ -61153,13 +62013,13 @@ many2549:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1920(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1920(SB), Z11, K1, Z11
-	JMP               scaled2555
+	JMP               scaled2603
 
-normal2554:
+normal2602:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled2555:
+scaled2603:
 	VMOVUPS     constants<>+3392(SB), Z3
 	VADDPD.BCST constants<>+3392(SB), Z10, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -61194,14 +62054,14 @@ scaled2555:
 	VMOVUPS     Z3, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many2549
+	JLE         many2597
 
-oneTest2551:
+oneTest2599:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2552
+	JG   tail2600
 
-one2550:
+one2598:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+256(SB), Z2, Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
@@ -61225,19 +62085,19 @@ one2550:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2556
+	JZ                normal2604
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K1
 	VADDPD.BCST       constants<>+1792(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K1, Z6
-	JMP               scaled2557
+	JMP               scaled2605
 
-normal2556:
+normal2604:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2557:
+scaled2605:
 	VMOVUPS     constants<>+3392(SB), Z3
 	VADDPD.BCST constants<>+3392(SB), Z6, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -61256,11 +62116,11 @@ scaled2557:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2550
+	JLE         one2598
 
-tail2552:
+tail2600:
 	SUBQ              SI, BX
-	JZ                done2553
+	JZ                done2601
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -61288,19 +62148,19 @@ tail2552:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2558
+	JZ                normal2606
 	VCMPPD.BCST       $0x11, constants<>+1728(SB), Z4, K2
 	VADDPD.BCST       constants<>+1792(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1920(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1920(SB), Z6, K2, Z6
-	JMP               scaled2559
+	JMP               scaled2607
 
-normal2558:
+normal2606:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2559:
+scaled2607:
 	VMOVUPS     constants<>+3392(SB), Z1
 	VADDPD.BCST constants<>+3392(SB), Z6, Z0
 	VDIVPD      Z0, Z1, Z1
@@ -61318,7 +62178,7 @@ scaled2559:
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 	VMOVUPD     Z0, K1, (CX)(SI*8)
 
-done2553:
+done2601:
 	VZEROUPPER
 	RET
 
@@ -61334,9 +62194,9 @@ TEXT ·siLUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2562
+	JL      oneTest2610
 
-many2560:
+many2608:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -61391,7 +62251,7 @@ many2560:
 	VCMPPD       $0x11, constants<>+2240(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2565
+	JZ           normal2613
 	VCMPPD       $0x11, constants<>+2240(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2304(SB), Y3, Y2
@@ -61418,9 +62278,9 @@ many2560:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2566
+	JMP          scaled2614
 
-normal2565:
+normal2613:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -61436,7 +62296,7 @@ normal2565:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2566:
+scaled2614:
 	VMOVUPS     constants<>+3392(SB), Y3
 	VADDPD      constants<>+3392(SB), Y8, Y2
 	VDIVPD      Y2, Y3, Y3
@@ -61469,14 +62329,14 @@ scaled2566:
 	VMOVUPS     Y3, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many2560
+	JLE         many2608
 
-oneTest2562:
+oneTest2610:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2563
+	JG   tail2611
 
-one2561:
+one2609:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+256(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -61505,7 +62365,7 @@ one2561:
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2567
+	JZ           normal2615
 	VCMPPD       $0x11, constants<>+2240(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2304(SB), Y4, Y2
@@ -61519,9 +62379,9 @@ one2561:
 	VPAND        constants<>+1920(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2568
+	JMP          scaled2616
 
-normal2567:
+normal2615:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -61530,7 +62390,7 @@ normal2567:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2568:
+scaled2616:
 	VMOVUPS     constants<>+3392(SB), Y3
 	VADDPD      constants<>+3392(SB), Y5, Y2
 	VDIVPD      Y2, Y3, Y3
@@ -61548,11 +62408,11 @@ scaled2568:
 	VMOVUPS     Y2, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2561
+	JLE         one2609
 
-tail2563:
+tail2611:
 	SUBQ         SI, BX
-	JZ           done2564
+	JZ           done2612
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -61585,7 +62445,7 @@ tail2563:
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2569
+	JZ           normal2617
 	VCMPPD       $0x11, constants<>+2240(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2304(SB), Y3, Y1
@@ -61599,9 +62459,9 @@ tail2563:
 	VPAND        constants<>+1920(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2570
+	JMP          scaled2618
 
-normal2569:
+normal2617:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -61610,7 +62470,7 @@ normal2569:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2570:
+scaled2618:
 	VMOVUPS     constants<>+3392(SB), Y1
 	VADDPD      constants<>+3392(SB), Y4, Y0
 	VDIVPD      Y0, Y1, Y1
@@ -61627,7 +62487,7 @@ scaled2570:
 	VMASKMOVPD  Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD  Y0, Y2, (CX)(SI*8)
 
-done2564:
+done2612:
 	VZEROUPPER
 	RET
 
@@ -61654,9 +62514,9 @@ TEXT ·siLUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2574
+	JL      oneTest2622
 
-many2572:
+many2620:
 	VMOVUPS      (DX)(SI*4), Z13
 	VMOVUPS      64(DX)(SI*4), Z14
 	VORPS        Z4, Z13, Z15
@@ -61733,14 +62593,14 @@ many2572:
 	VMOVUPS      Z18, 64(CX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many2572
+	JLE          many2620
 
-oneTest2574:
+oneTest2622:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2575
+	JG   tail2623
 
-one2573:
+one2621:
 	VMOVUPS      (DX)(SI*4), Z13
 	VORPS        Z4, Z13, Z14
 	VMOVUPS      Z5, Z15
@@ -61780,11 +62640,11 @@ one2573:
 	VMOVUPS      Z15, (CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one2573
+	JLE          one2621
 
-tail2575:
+tail2623:
 	SUBQ         SI, BX
-	JZ           done2576
+	JZ           done2624
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -61827,7 +62687,7 @@ tail2575:
 	VMOVUPS      Z2, K1, (AX)(SI*4)
 	VMOVUPS      Z1, K1, (CX)(SI*4)
 
-done2576:
+done2624:
 	VZEROUPPER
 	RET
 
@@ -61842,9 +62702,9 @@ TEXT ·siLUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2580
+	JL      oneTest2628
 
-many2578:
+many2626:
 	VMOVUPS      (DX)(SI*4), Y1
 	VMOVUPS      32(DX)(SI*4), Y2
 	VORPS        constants<>+448(SB), Y1, Y3
@@ -61939,14 +62799,14 @@ many2578:
 	VMOVUPS      Y6, 32(CX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many2578
+	JLE          many2626
 
-oneTest2580:
+oneTest2628:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2581
+	JG   tail2629
 
-one2579:
+one2627:
 	VMOVUPS      (DX)(SI*4), Y1
 	VORPS        constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+3072(SB), Y3
@@ -61995,11 +62855,11 @@ one2579:
 	VMOVUPS      Y3, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2579
+	JLE          one2627
 
-tail2581:
+tail2629:
 	SUBQ         SI, BX
-	JZ           done2582
+	JZ           done2630
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -62051,7 +62911,7 @@ tail2581:
 	VMASKMOVPS   Y4, Y1, (AX)(SI*4)
 	VMASKMOVPS   Y3, Y1, (CX)(SI*4)
 
-done2582:
+done2630:
 	VZEROUPPER
 	RET
 
@@ -62068,9 +62928,9 @@ TEXT ·rectifyAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2585
+	JL           oneTest2633
 
-many2583:
+many2631:
 	VMOVUPS   (CX)(SI*8), Z3
 	VCMPPD    $0x16, Z2, Z3, K1
 	VBLENDMPD Z0, Z1, K1, Z4
@@ -62109,14 +62969,14 @@ many2583:
 	VMOVUPS   Z3, 192(AX)(SI*8)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many2583
+	JLE       many2631
 
-oneTest2585:
+oneTest2633:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2586
+	JG   tail2634
 
-one2584:
+one2632:
 	VMOVUPS   (CX)(SI*8), Z3
 	VCMPPD    $0x16, Z2, Z3, K1
 	VBLENDMPD Z0, Z1, K1, Z9
@@ -62128,11 +62988,11 @@ one2584:
 	VMOVUPS   Z3, (AX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one2584
+	JLE       one2632
 
-tail2586:
+tail2634:
 	SUBQ      SI, BX
-	JZ        done2587
+	JZ        done2635
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -62147,7 +63007,7 @@ tail2586:
 	VADDPD    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (AX)(SI*8)
 
-done2587:
+done2635:
 	VZEROUPPER
 	RET
 
@@ -62164,9 +63024,9 @@ TEXT ·rectifyAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2590
+	JL           oneTest2638
 
-many2588:
+many2636:
 	VMOVUPS   (CX)(SI*8), Y3
 	VCMPPD    $0x16, Y2, Y3, Y4
 	VBLENDVPD Y4, Y0, Y1, Y3
@@ -62209,14 +63069,14 @@ many2588:
 	VMOVUPS   Y3, 96(AX)(SI*8)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       many2588
+	JLE       many2636
 
-oneTest2590:
+oneTest2638:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2591
+	JG   tail2639
 
-one2589:
+one2637:
 	VMOVUPS   (CX)(SI*8), Y3
 	VCMPPD    $0x16, Y2, Y3, Y4
 	VBLENDVPD Y4, Y0, Y1, Y3
@@ -62229,11 +63089,11 @@ one2589:
 	VMOVUPS   Y3, (AX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one2589
+	JLE       one2637
 
-tail2591:
+tail2639:
 	SUBQ       SI, BX
-	JZ         done2592
+	JZ         done2640
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, BX
 	SUBQ       BX, DI
@@ -62249,7 +63109,7 @@ tail2591:
 	VADDPD     Y0, Y4, Y4
 	VMASKMOVPD Y4, Y3, (AX)(SI*8)
 
-done2592:
+done2640:
 	VZEROUPPER
 	RET
 
@@ -62266,9 +63126,9 @@ TEXT ·rectifyAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -64(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2595
+	JL           oneTest2643
 
-many2593:
+many2641:
 	VMOVUPS   (CX)(SI*4), Z3
 	VCMPPS    $0x16, Z2, Z3, K1
 	VBLENDMPS Z0, Z1, K1, Z4
@@ -62307,14 +63167,14 @@ many2593:
 	VMOVUPS   Z3, 192(AX)(SI*4)
 	ADDQ      $0x40, SI
 	CMPQ      SI, DI
-	JLE       many2593
+	JLE       many2641
 
-oneTest2595:
+oneTest2643:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2596
+	JG   tail2644
 
-one2594:
+one2642:
 	VMOVUPS   (CX)(SI*4), Z3
 	VCMPPS    $0x16, Z2, Z3, K1
 	VBLENDMPS Z0, Z1, K1, Z9
@@ -62326,11 +63186,11 @@ one2594:
 	VMOVUPS   Z3, (AX)(SI*4)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       one2594
+	JLE       one2642
 
-tail2596:
+tail2644:
 	SUBQ      SI, BX
-	JZ        done2597
+	JZ        done2645
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -62345,7 +63205,7 @@ tail2596:
 	VADDPS    Z0, Z3, Z3
 	VMOVUPS   Z3, K1, (AX)(SI*4)
 
-done2597:
+done2645:
 	VZEROUPPER
 	RET
 
@@ -62362,9 +63222,9 @@ TEXT ·rectifyAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2600
+	JL           oneTest2648
 
-many2598:
+many2646:
 	VMOVUPS   (CX)(SI*4), Y3
 	VCMPPS    $0x16, Y2, Y3, Y4
 	VBLENDVPS Y4, Y0, Y1, Y3
@@ -62407,14 +63267,14 @@ many2598:
 	VMOVUPS   Y3, 96(AX)(SI*4)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many2598
+	JLE       many2646
 
-oneTest2600:
+oneTest2648:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2601
+	JG   tail2649
 
-one2599:
+one2647:
 	VMOVUPS   (CX)(SI*4), Y3
 	VCMPPS    $0x16, Y2, Y3, Y4
 	VBLENDVPS Y4, Y0, Y1, Y3
@@ -62427,11 +63287,11 @@ one2599:
 	VMOVUPS   Y3, (AX)(SI*4)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one2599
+	JLE       one2647
 
-tail2601:
+tail2649:
 	SUBQ       SI, BX
-	JZ         done2602
+	JZ         done2650
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, BX
 	SUBQ       BX, DI
@@ -62447,7 +63307,7 @@ tail2601:
 	VADDPS     Y0, Y4, Y4
 	VMASKMOVPS Y4, Y3, (AX)(SI*4)
 
-done2602:
+done2650:
 	VZEROUPPER
 	RET
 
@@ -67058,6 +67918,50 @@ TEXT ·axpyRowsF32(SB), NOSPLIT, $0-56
 
 avx2:
 	JMP ·axpyRowsAVX2F32<>(SB)
+
+// func addSquaresF64(n int, dst *float64, x *float64, ldx int, c *float64, q *float64, rows int)
+TEXT ·addSquaresF64(SB), NOSPLIT, $0-56
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSquaresAVX512F64<>(SB)
+
+avx2:
+	JMP ·addSquaresAVX2F64<>(SB)
+
+// func addSquaresF32(n int, dst *float32, x *float32, ldx int, c *float32, q *float32, rows int)
+TEXT ·addSquaresF32(SB), NOSPLIT, $0-56
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSquaresAVX512F32<>(SB)
+
+avx2:
+	JMP ·addSquaresAVX2F32<>(SB)
+
+// func addMomentsF64(n int, w *float64, x *float64, ldx int, c *float64, m1 *float64, m2 *float64, rows int)
+TEXT ·addMomentsF64(SB), NOSPLIT, $0-64
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addMomentsAVX512F64<>(SB)
+
+avx2:
+	JMP ·addMomentsAVX2F64<>(SB)
+
+// func addMomentsF32(n int, w *float32, x *float32, ldx int, c *float32, m1 *float32, m2 *float32, rows int)
+TEXT ·addMomentsF32(SB), NOSPLIT, $0-64
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addMomentsAVX512F32<>(SB)
+
+avx2:
+	JMP ·addMomentsAVX2F32<>(SB)
 
 // func expRowsF64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, sum *float64, rows int)
 TEXT ·expRowsF64(SB), NOSPLIT, $0-64

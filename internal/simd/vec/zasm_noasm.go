@@ -132,6 +132,16 @@ func vectorAxpyRows[T cpu.Float](n int, dst *T, ldd int, x *T, ldx int, c *T, ro
 	panic("no assembly")
 }
 
+// vectorAddSquares computes dst[p] += (q[i]·(x[i,p] - c[i]))² for rows i and n columns p. It rounds each operation.
+func vectorAddSquares[T cpu.Float](n int, dst *T, x *T, ldx int, c *T, q *T, rows int) {
+	panic("no assembly")
+}
+
+// vectorAddMoments computes m1[i] += Σ w[p]·(x[i,p] - c[i]) and m2[i] += Σ w[p]·(x[i,p] - c[i])² of n columns p for rows i.
+func vectorAddMoments[T cpu.Float](n int, w *T, x *T, ldx int, c *T, m1 *T, m2 *T, rows int) {
+	panic("no assembly")
+}
+
 // vectorExpRows computes dst[i,p] = exp(x[i,p] - c[i]) and adds the sum of row i to sum[i], for n columns p.
 func vectorExpRows[T cpu.Float](n int, dst *T, ldd int, x *T, ldx int, c *T, sum *T, rows int) {
 	panic("no assembly")

@@ -67,6 +67,8 @@ func emit() {
 
 	loop("maxRows", "func(n int, x *T, ldx int, top *T, rows int)", "computes top[i] = max x[i,p] of n columns p for rows i.", maxRows)
 	loop("axpyRows", "func(n int, dst *T, ldd int, x *T, ldx int, c *T, rows int)", "computes dst[i,p] += c[i]·x[i,p] for rows i and n columns p.", axpyRows)
+	loop("addSquares", "func(n int, dst, x *T, ldx int, c, q *T, rows int)", "computes dst[p] += (q[i]·(x[i,p] - c[i]))² for rows i and n columns p. It rounds each operation.", addSquares)
+	loop("addMoments", "func(n int, w, x *T, ldx int, c, m1, m2 *T, rows int)", "computes m1[i] += Σ w[p]·(x[i,p] - c[i]) and m2[i] += Σ w[p]·(x[i,p] - c[i])² of n columns p for rows i.", addMoments)
 	loop("expRows", "func(n int, dst *T, ldd int, x *T, ldx int, c, sum *T, rows int)", "computes dst[i,p] = exp(x[i,p] - c[i]) and adds the sum of row i to sum[i], for n columns p.", expRows)
 
 	loop("dotRows", "func(n int, x *T, ldx int, y *T, ldy int, sum *T, rows int)", "computes sum[i] = Σ x[i,p]·y[i,p] of n columns p for rows i.", func(v vec) { v.sumRows(v.addDot, "x", "y") })

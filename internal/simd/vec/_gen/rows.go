@@ -57,6 +57,45 @@ func axpyRows(v vec) {
 	})
 }
 
+func addSquares(v vec) {
+	n, dst, x, ldx := Arg("n"), Arg("dst"), Arg("x"), v.Stride("ldx")
+	c, q, rows := Arg("c"), Arg("q"), Arg("rows")
+	Times(rows, func() {
+		ci, qi := v.Broadcast(Mem{Base: c}), v.Broadcast(Mem{Base: q})
+		v.Loop(n, 4, func(l Step, _ int) {
+			t := l.Load(x)
+			v.Sub(ci, t, t)
+			v.Mul(qi, t, t)
+			v.Mul(t, t, t)
+			v.Add(l.Load(dst), t, t)
+			l.Store(t, dst)
+		}, nil)
+		v.next([]Register{c, q}, x, ldx)
+	})
+}
+
+// addMoments reads weights of 0 where lanes are masked out.
+func addMoments(v vec) {
+	n, w, x, ldx := Arg("n"), Arg("w"), Arg("x"), v.Stride("ldx")
+	c, m1, m2, rows := Arg("c"), Arg("m1"), Arg("m2"), Arg("rows")
+	Times(rows, func() {
+		ci := v.Broadcast(Mem{Base: c})
+		sums := accumulateAll(v, n, 2, func(l Step, acc []VecVirtual) {
+			t, wt := l.Load(x), v.Reg()
+			v.Sub(ci, t, t)
+			v.Mul(l.Load(w), t, wt)
+			v.Add(wt, acc[0], acc[0])
+			v.Fmadd231(wt, t, acc[1])
+		})
+		for i, m := range []Register{m1, m2} {
+			v.Reduce(sums[i], v.Add)
+			Pick(v, VADDSD, VADDSS)(Mem{Base: m}, sums[i].AsX(), sums[i].AsX())
+			v.MovOne(sums[i].AsX(), Mem{Base: m})
+		}
+		v.next([]Register{c, m1, m2}, x, ldx)
+	})
+}
+
 // expRows sums float32 by pairs of vectors, which it adds up in float64.
 func expRows(v vec) {
 	n, dst, ldd, x, ldx := Arg("n"), Arg("dst"), v.Stride("ldd"), Arg("x"), v.Stride("ldx")
