@@ -11,6 +11,8 @@
  *
  * Every function may be called from any number of threads. Functions that return
  * int32_t return REV_OK or another status; rev_last_error then says why.
+ * Calls round to nearest and keep subnormal numbers, also on a thread that does not, which
+ * then goes on as before.
  *
  * Limits, which are those of Go in a shared library:
  *   - Do not fork after the library is loaded, but to exec. (Python: multiprocessing
