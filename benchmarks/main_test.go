@@ -278,7 +278,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"gmm", "fit", data, "-k", "3..2"}, "expected a number from 1 to 65536, or two like 2..8"},
 		{[]string{"gmm", "fit", data, "-k", "many"}, "expected a number from 1 to 65536, or two like 2..8"},
 		{[]string{"gmm", "fit", data, "--covariance", "round"}, "expected one of the covariances"},
-		{[]string{"gmm", "fit", short, "-k", "1"}, "short.csv: gmm: 2 points do not determine full covariances of 3000 columns"},
+		{[]string{"gmm", "fit", short, "-k", "1"}, "short.csv: gmm: 2 points do not determine full covariances of 1000 columns"},
 		{[]string{"gmm", "fit", "missing.csv", "--out", filepath.Join(dir, "no", "such.json")}, "such.json"},
 		{[]string{"gmm", "fit", "missing.csv", "--plot", filepath.Join(dir, "no", "such.png")}, "such.png"},
 		{[]string{"gmm", "fit", data, "-k", "1", "--plot", filepath.Join(dir, "x.png"), "--cols", "0,2"}, `--cols: expected one of a, b or a number from 0 to 1, found "2"`},
