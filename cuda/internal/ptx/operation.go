@@ -357,7 +357,7 @@ func threeOperands(name, typ string, size int) func(a, b, c uint64) uint64 {
 		return func(a, b, c uint64) uint64 { return b64(math.FMA(f64(a), f64(b), f64(c))) }
 	case name == "fma.rn" && typ == "f32":
 		return func(a, b, c uint64) uint64 { return b32(fma32(f32(a), f32(b), f32(c))) }
-	case name == "prmt": // half a byte of c chooses a byte of a and b
+	case name == "prmt" && typ == "b32": // half a byte of c chooses a byte of a and b
 		return func(a, b, c uint64) (d uint64) {
 			for i := range 4 {
 				which := c >> (4 * i) & 15
@@ -841,8 +841,11 @@ func (p *parser) multiply(in *instruction, words, args []string) error {
 		typ, add = "b32", fourProducts(words[7] == "s8", words[8] == "s8")
 		name = strings.NewReplacer("s8", "u8").Replace(name)
 	}
-	shape, ok := known[words[min(3, len(words)-1)]]
-	if !ok || name != "mma.sync.aligned."+words[3]+".row.col.f64.f64.f64.f64" && name != "mma.sync.aligned."+words[3]+".row.col.s32.u8.u8.s32" {
+	var shape [2]int
+	if len(words) > 3 {
+		shape = known[words[3]]
+	}
+	if shape[0] == 0 || name != "mma.sync.aligned."+words[3]+".row.col.f64.f64.f64.f64" && name != "mma.sync.aligned."+words[3]+".row.col.s32.u8.u8.s32" {
 		return fmt.Errorf("only mma.sync of 8×8×4 and 16×8×8 elements of f64, and of 8×8×16 and 16×8×32 bytes, are known")
 	}
 	rows, terms := shape[0], shape[1]
@@ -857,14 +860,10 @@ func (p *parser) multiply(in *instruction, words, args []string) error {
 		}
 		lists[i] = make([]int32, n)
 		for j, name := range names {
-			if i == 0 {
-				lists[i][j], err = p.target(name)
-			} else {
-				lists[i][j], err = p.source(name, typ)
+			if p.types[name] != typ {
+				return fmt.Errorf("want registers of type %s, found %s", typ, name)
 			}
-			if err != nil {
-				return err
-			}
+			lists[i][j] = p.regs[name]
 		}
 	}
 	d, a, b, c := lists[0], lists[1], lists[2], lists[3]

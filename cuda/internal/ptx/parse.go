@@ -145,8 +145,9 @@ type parser struct {
 	kernel *Kernel
 	header bool // between the name of a kernel and its body
 	regs   map[string]int32
-	values map[uint64]int32 // registers of constants
-	places map[string]int   // of the shared variables that the kernel uses
+	types  map[string]string // of the registers
+	values map[uint64]int32  // registers of constants
+	places map[string]int    // of the shared variables that the kernel uses
 	locals map[string]int
 	labels map[string]int
 	jumps  map[int]string // labels by the indices of branches
@@ -207,6 +208,7 @@ func (p *parser) readTop(line string) error {
 		p.kernel = &Kernel{Name: name, file: p.file, module: p.module, offset: map[string]int{}}
 		p.header = true
 		p.regs, p.values, p.places, p.locals = map[string]int32{}, map[uint64]int32{}, map[string]int{}, map[string]int{}
+		p.types = map[string]string{}
 		p.labels, p.jumps, p.arrive, p.generic = map[string]int{}, map[int]string{}, -1, map[int32]bool{}
 		return nil
 	case strings.Contains(line, "="):
@@ -334,9 +336,10 @@ func (p *parser) declare(line string) error {
 	if len(words) != 3 {
 		return fmt.Errorf("want registers, found %q", line)
 	}
+	typ := strings.TrimPrefix(words[1], ".")
 	name, count, ok := strings.Cut(strings.TrimSuffix(words[2], ">"), "<")
 	if !ok {
-		p.register(name)
+		p.register(name, typ)
 		return nil
 	}
 	n, err := strconv.Atoi(count)
@@ -344,13 +347,13 @@ func (p *parser) declare(line string) error {
 		return err
 	}
 	for i := range n {
-		p.register(fmt.Sprint(name, i))
+		p.register(fmt.Sprint(name, i), typ)
 	}
 	return nil
 }
 
-func (p *parser) register(name string) {
-	p.regs[name] = p.newRegister(0)
+func (p *parser) register(name, typ string) {
+	p.regs[name], p.types[name] = p.newRegister(0), typ
 }
 
 // newRegister returns a register that holds v at first.
