@@ -102,7 +102,7 @@ type fixedMixture struct {
 	tangent, second         bool // what the pass computes
 	gradient, ofPoints      bool
 	moments, dmoments       Memory[accumulator]
-	still                   Memory[accumulator] // Q·μ̇, if points have no tangents
+	still                   Memory[accumulator] // Q·(-μ̇), if points have no tangents
 	components              Memory[component]
 	report                  Memory[report]
 	sums                    Memory[part]
@@ -111,7 +111,7 @@ type fixedMixture struct {
 	rounded, roundedTangent Memory[fixed.Q43]
 }
 
-// What the kernels have in scratch memory, as in kernels/fixedmixture.cu.
+// What the kernels have in scratch memory, as in kernels/fixedmixture.h and kernels/fixedmixture.cu.
 type (
 	accumulator [2]uint64
 	component   [18]uint64
@@ -122,9 +122,11 @@ type (
 	}
 )
 
+// mixtureRun is the number of points of a part, if there are enough. Tests have smaller ones.
+var mixtureRun = 1024
+
 const (
 	mixtureRoom = 1 << 25 // how many numbers the rows of a batch may be
-	mixtureRun  = 1024    // points of a part, if there are enough
 
 	bytesRows, bytesCols = 16, 8 // of a tile of kernels/bytes.h
 )
@@ -232,7 +234,7 @@ func (m *fixedMixture) points(batch int) (from, n int) {
 	return from, min(m.batch, m.n-from)
 }
 
-// start launches a kernel of kernels/fixedmixture.cu.
+// start launches a kernel of kernels/fixedmixture.h or kernels/fixedmixture.cu.
 func (m *fixedMixture) start(kernel string, g grid, params ...uint64) {
 	m.launch(typed[fixed.Q43]("mixture"+kernel), g, params...)
 }

@@ -57,26 +57,40 @@ func TestFixedLogPosterior(t *testing.T) {
 
 // TestFixedLogPosteriorBits compares all passes with those of the CPU, bit for bit.
 func TestFixedLogPosteriorBits(t *testing.T) {
+	before := mixtureRun
+	mixtureRun = 16
+	t.Cleanup(func() { mixtureRun = before })
 	adbench := gmm.Prior{Gamma: 0.7, M: 2, Sign: gmm.ADBench}
 	for _, c := range []struct {
 		n, d, comps, batch int
 		prior              gmm.Prior
+		still              bool // points have no tangents, and μ̇ is the least number, which -μ̇ is then too
 	}{
-		{7, 1, 1, 1 << 17, gmm.Prior{}},                 // one component has the weight 1
-		{40, 3, 2, 1 << 17, adbench},                    // one tile of moments, more points than it has terms
-		{9, 9, 2, 4, gmm.Prior{Gamma: 1.5}},             // tiles at and below the diagonal, several batches, the last one short
-		{300, 2, 2, 1 << 17, gmm.Prior{Gamma: 1, M: 3}}, // several blocks, and parts of the points
-		{0, 2, 3, 1 << 17, adbench},
-		{9, 37, 2, 1 << 17, adbench}, // several tiles of Q and of its rows, the last ones short
-		{3, 0, 2, 1 << 17, adbench},
-		{0, 2, 0, 1 << 17, adbench},
+		{7, 1, 1, 1 << 17, gmm.Prior{}, false},                 // one component has the weight 1
+		{41, 3, 2, 40, adbench, false},                         // three parts, which end within a tile of terms; the last batch leaves two of them empty
+		{9, 9, 2, 4, gmm.Prior{Gamma: 1.5}, false},             // tiles at and below the diagonal, several batches, the last one short
+		{270, 2, 2, 1 << 17, gmm.Prior{Gamma: 1, M: 3}, false}, // several blocks, and more points of a part than a tile has terms
+		{0, 2, 3, 1 << 17, adbench, false},
+		{9, 37, 2, 1 << 17, adbench, false}, // several tiles of Q and of its rows, the last ones short
+		{3, 0, 2, 1 << 17, adbench, false},
+		{0, 2, 0, 1 << 17, adbench, false},
+		{3, 1, 1, 1 << 17, gmm.Prior{}, true},
+		{3, 37, 2, 1 << 17, gmm.Prior{}, true},
 	} {
 		for _, capability := range []int{75, 80} {
 			t.Run(fmt.Sprint(c, capability), func(t *testing.T) {
 				testDevice = withTensorCores(t, 1<<26, capability)
 				smallBatches(t, c.batch)
+				calls := 0 // for operands, cotangents, tangents and cotangents of tangents, twice
 				same(t, func(rnd *rand.Rand) hostFixedPosterior {
-					return randomFixedPosterior(rnd, c.n, c.d, c.comps, c.prior)
+					k := randomFixedPosterior(rnd, c.n, c.d, c.comps, c.prior)
+					if calls++; c.still && calls%4 == 3 {
+						k.X.Data = nil
+						for i := range k.Means.Data {
+							k.Means.Data[i] = fixed.Min
+						}
+					}
+					return k
 				}, func(k hostFixedPosterior) gmm.FixedLogPosterior { return gmm.FixedLogPosterior(k) })
 			})
 		}
@@ -85,42 +99,44 @@ func TestFixedLogPosteriorBits(t *testing.T) {
 
 // TestFixedLogPosteriorParts leaves operands of all parts out.
 func TestFixedLogPosteriorParts(t *testing.T) {
-	testDevice = interpreter(t, 1<<26)
 	smallBatches(t, 4)
-	for mask := range 32 {
-		calls := 0 // for an operand, a cotangent, a tangent and its cotangent, twice
-		same(t, func(rnd *rand.Rand) hostFixedPosterior {
-			k := randomFixedPosterior(rnd, 6, 2, 2, gmm.Prior{Gamma: 0.7})
-			if calls++; calls%4 == 1 {
+	for _, capability := range []int{75, 80} {
+		testDevice = withTensorCores(t, 1<<26, capability)
+		for mask := range 32 {
+			calls := 0 // for an operand, a cotangent, a tangent and its cotangent, twice
+			same(t, func(rnd *rand.Rand) hostFixedPosterior {
+				k := randomFixedPosterior(rnd, 6, 2, 2, gmm.Prior{Gamma: 0.7})
+				if calls++; calls%4 == 1 {
+					return k
+				}
+				left := mask
+				if calls%4 == 3 {
+					left = mask>>1 | mask<<4 // others of the tangents
+				}
+				if left&1 != 0 {
+					k.Alpha.Data = nil
+				}
+				if left&2 != 0 {
+					k.Means.Data = nil
+				}
+				if left&4 != 0 {
+					k.Factors.Data = nil
+				}
+				if left&8 != 0 {
+					k.X.Data = nil
+				}
+				if left&16 != 0 {
+					k.Out = nil
+				}
 				return k
-			}
-			left := mask
-			if calls%4 == 3 {
-				left = mask>>1 | mask<<4 // others of the tangents
-			}
-			if left&1 != 0 {
-				k.Alpha.Data = nil
-			}
-			if left&2 != 0 {
-				k.Means.Data = nil
-			}
-			if left&4 != 0 {
-				k.Factors.Data = nil
-			}
-			if left&8 != 0 {
-				k.X.Data = nil
-			}
-			if left&16 != 0 {
-				k.Out = nil
-			}
-			return k
-		}, func(k hostFixedPosterior) gmm.FixedLogPosterior { return gmm.FixedLogPosterior(k) })
+			}, func(k hostFixedPosterior) gmm.FixedLogPosterior { return gmm.FixedLogPosterior(k) })
+		}
 	}
 }
 
 // TestFixedLogPosteriorRange checks that values out of range give the errors of the CPU.
 func TestFixedLogPosteriorRange(t *testing.T) {
-	testDevice = interpreter(t, 1<<26)
+	devices := []*Device{withTensorCores(t, 1<<26, 75), withTensorCores(t, 1<<26, 80)}
 	smallBatches(t, 4)
 	const one = fixed.One
 	for want, edit := range map[string]func(k *hostFixedPosterior){
@@ -153,24 +169,26 @@ func TestFixedLogPosteriorRange(t *testing.T) {
 			copy(k.Factors.Row(1), []fixed.Q43{0, 0, 0})
 		},
 	} {
-		operands := func() (k, g hostFixedPosterior) {
-			rnd := rand.New(rand.NewPCG(15, 1))
-			k = randomFixedPosterior(rnd, 9, 2, 2, gmm.Prior{Gamma: 0.7})
-			edit(&k)
-			return k, randomFixedPosterior(rnd, 9, 2, k.Alpha.N, gmm.Prior{})
-		}
-		k, g := operands()
-		k2, g2 := operands()
-		err, onCPU := rev.Adjoint(k, g), gmm.FixedLogPosterior(k2).Adjoint(gmm.FixedLogPosterior(g2))
-		if want == "" {
-			if err != nil || onCPU != nil {
-				t.Error(err, onCPU)
+		for _, testDevice = range devices {
+			operands := func() (k, g hostFixedPosterior) {
+				rnd := rand.New(rand.NewPCG(15, 1))
+				k = randomFixedPosterior(rnd, 9, 2, 2, gmm.Prior{Gamma: 0.7})
+				edit(&k)
+				return k, randomFixedPosterior(rnd, 9, 2, k.Alpha.N, gmm.Prior{})
 			}
-		} else if text := "cuda: " + want + ": " + fixed.ErrRange.Error(); !errors.Is(err, fixed.ErrRange) || !errors.Is(onCPU, fixed.ErrRange) || err.Error() != text {
-			t.Errorf("error %v, want %q, as %v", err, text, onCPU)
-		}
-		if !reflect.DeepEqual(k, k2) || !reflect.DeepEqual(g, g2) {
-			t.Errorf("%q: the operands or cotangents differ from those of the CPU", want)
+			k, g := operands()
+			k2, g2 := operands()
+			err, onCPU := rev.Adjoint(k, g), gmm.FixedLogPosterior(k2).Adjoint(gmm.FixedLogPosterior(g2))
+			if want == "" {
+				if err != nil || onCPU != nil {
+					t.Error(err, onCPU)
+				}
+			} else if text := "cuda: " + want + ": " + fixed.ErrRange.Error(); !errors.Is(err, fixed.ErrRange) || !errors.Is(onCPU, fixed.ErrRange) || err.Error() != text {
+				t.Errorf("error %v, want %q, as %v", err, text, onCPU)
+			}
+			if !reflect.DeepEqual(k, k2) || !reflect.DeepEqual(g, g2) {
+				t.Errorf("%q: the operands or cotangents differ from those of the CPU", want)
+			}
 		}
 	}
 }

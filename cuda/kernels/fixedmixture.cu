@@ -79,7 +79,8 @@ struct Totals {
 };
 
 // unpack sets Q and μ of the component of a block, and the rest of what it needs. The tangents of
-// factors and means may be null even if there are others. still becomes Q·μ̇, unless it is null. D/2·log 2π is D times the constants.
+// factors and means may be null even if there are others. still becomes Q·(-μ̇), unless it is null. As the CPU has it, -μ̇ wraps.
+// D/2·log 2π is D times the constants.
 KERNEL mixtureUnpackQ43(Component *of, Q43 *q, Q43 *dq, Q43 *mean, Q43 *dmean, Sum<Q43> *still, const Q43 *factors, i64 downFactors, const Q43 *dfactors, i64 downDfactors, const Q43 *means, i64 downMeans, const Q43 *dmeans, i64 downDmeans, i64 d) {
 	constexpr i64 halfLog2Pi = 0x759fc72192f, halfLog2PiLo = 0x5694d252f24;
 	constexpr i64 entryLimit = (i64)1 << 53; // 2¹⁰
@@ -126,7 +127,7 @@ KERNEL mixtureUnpackQ43(Component *of, Q43 *q, Q43 *dq, Q43 *mean, Q43 *dmean, S
 		if (t.reach < sum) t.reach = sum;
 		if (!still) continue;
 		Sum<Q43> moved = Sum<Q43>::zero();
-		for (i64 j = 0; j <= i; j++) moved.addProduct(q[i * d + j], dmean[1 + j]);
+		for (i64 j = 0; j <= i; j++) moved.addProduct(q[i * d + j], Q43{0} - dmean[1 + j]);
 		still[k * d + i] = moved;
 	}
 	t = blockReduce(t);

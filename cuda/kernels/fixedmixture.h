@@ -60,8 +60,8 @@ template <int n> INLINE void set(Bytes<n> &to, int h, const Q43 *row, const Q43 
 }
 
 // score sets rows to β and y, and their tangents if there are some, of the points of a batch, which are rows of X. A warp has
-// a component and 8 points, which are the columns of products with Q. Of points without tangents, Q·(ẋ - μ̇) is -Q·μ̇, which
-// is in still.
+// a component and 8 points, which are the columns of products with Q. Of points without tangents, Q·(ẋ - μ̇) is
+// Q·(-μ̇), which is in still. There -μ̇ wraps, as on the CPU.
 template <bool moves> INLINE void score(Q43 *rows, Q43 *drows, const Component *of, const Q43 *q, const Q43 *dq, Matrix x, Matrix dx, const Q43 *mean, const Q43 *dmean, const Sum<Q43> *still, i64 n, int d, i64 comps) {
 	constexpr i64 outOfReach = (i64)1 << 54; // 2¹¹, whose square is out of range
 	const Lane lane;
@@ -111,7 +111,7 @@ template <bool moves> INLINE void score(Q43 *rows, Q43 *drows, const Component *
 #pragma unroll
 				for (int e = 0; e < 4; e++) {
 					int row = top + lane.row(e);
-					if (row < d) dv[e].v -= still[k * d + row].v;
+					if (row < d) dv[e].v += still[k * d + row].v;
 				}
 			}
 			add(dv, dq, x.of, mean);
