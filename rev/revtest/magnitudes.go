@@ -6,11 +6,12 @@ import (
 	"math"
 
 	"revnum/internal/logs"
+	"revnum/internal/long"
 	"revnum/rev"
 )
 
 // magnitudeDraws is the least number of kernels that Magnitudes draws, over all sizes
-// together.
+// together, or half of it unless REVNUM_LONG is set.
 const magnitudeDraws = 14
 
 func (c *trial) magnitudes() error {
@@ -18,7 +19,7 @@ func (c *trial) magnitudes() error {
 		return nil
 	}
 	c.floor = c.Adjoint * c.eps
-	draws := 1 + (magnitudeDraws-1)/len(c.Sizes)
+	draws := 1 + (long.Or(magnitudeDraws, magnitudeDraws/2)-1)/len(c.Sizes)
 	for i := range draws {
 		// Every second draw has one factor for all operands.
 		together := (c.size+i)%2 == 0

@@ -411,7 +411,7 @@ func (s *suite) run(t *testing.T) {
 func (s *suite) check(p property) error {
 	sizes := s.Sizes
 	switch p.name {
-	case Omitted, Shapes, Extremes, NoAllocation: // these take long, and depend little on the size
+	case Omitted, Shapes, Extremes, NoAllocation, Workers: // these take long, and depend little on the size
 		if s.few {
 			sizes = []int{0, 2, 5, 12, 23}
 		}
