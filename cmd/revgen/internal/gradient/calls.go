@@ -16,6 +16,9 @@ func (l *lowerer) place(e ast.Expr) expr {
 	if c := l.choiceOf(e); c != nil {
 		return c.which
 	}
+	if l.heldBy(e) != nil {
+		l.refuse(e, "%s may not change here, as its type is asserted once: write a function with a parameter for the value", types.ExprString(e))
+	}
 	p := l.expr(e)
 	v := root(p)
 	switch {
@@ -31,6 +34,7 @@ func (l *lowerer) place(e ast.Expr) expr {
 	if slices.ContainsFunc(l.globals(), func(g *variable) bool { return g == v }) {
 		l.refuse(e, "%s is a variable of the package, and may not change here: make it a parameter", v.name)
 	}
+	l.wholly(e, p)
 	return l.steady(p, p)
 }
 
@@ -181,7 +185,7 @@ func (l *lowerer) expr(e ast.Expr) expr {
 			}
 		}
 		l.notNil(e)
-		x, y := l.operands(e)
+		x, y := l.sides(e)
 		if isComplex(l.Info.TypeOf(e.X)) || isComplex(l.Info.TypeOf(e.Y)) {
 			return l.complexOperation(e, e.Op, x, y)
 		}
@@ -456,11 +460,15 @@ func (l *lowerer) selector(e *ast.SelectorExpr) expr {
 	if s.Kind() != types.FieldVal {
 		l.refuse(e, "%s is a method: call it", types.ExprString(e))
 	}
-	x := l.fields(l.expr(e.X), s.Index(), e.Sel.Name)
+	x := l.fieldAt(e)
 	if t := l.heldBy(e); t != nil {
 		return l.asserted(e, x, t)
 	}
 	return x
+}
+
+func (l *lowerer) fieldAt(e *ast.SelectorExpr) expr {
+	return l.fields(l.expr(e.X), l.Info.Selections[e].Index(), e.Sel.Name)
 }
 
 // fields returns the field at a path of embedded structs.
@@ -1006,6 +1014,9 @@ func (l *lowerer) inlined(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, body 
 			for range max(1, len(f.Names)) {
 				t := l.typeOf(f.Type)
 				e := l.converted(l.expr(r.Results[k]), t)
+				if types.IsInterface(t) && memoryType(t) == t && e.typeOf() != nil && !types.IsInterface(e.typeOf()) && !isLit(e, "nil") && hasFloats(e.typeOf()) {
+					l.refuse(r.Results[k], "%s returns an interface: let it return the type that this holds", calleeName(c))
+				}
 				if x, ok := e.(*reference); !ok && !isPointer(t) || ok && x.v.number <= first && !isHeader(t) {
 					e = l.valued(calleeName(c), e) // as it is now
 				}
@@ -1061,6 +1072,9 @@ func (l *lowerer) body(f *frame, sig *ast.FuncType, body *ast.BlockStmt) (out []
 	if sig.Results != nil {
 		for _, r := range sig.Results.List {
 			t := l.typeOf(r.Type)
+			if isPointer(t) && memoryType(t) == t && !isGonum(t) && hasFloats(t) {
+				l.refuse(r, "a pointer that a function returns in several places, or with a deferred call, is not differentiated: return what it points to")
+			}
 			if f.choice != nil {
 				v := l.define("f", integer, integerLit(0))
 				f.results, f.choice.which = append(f.results, v), ref(v)
@@ -1080,9 +1094,10 @@ func (l *lowerer) body(f *frame, sig *ast.FuncType, body *ast.BlockStmt) (out []
 	}
 	f.leave = l.newExit("returned", false)
 	l.exits = append(l.exits, f.leave)
+	start := len(l.out)
 	l.defers(f, body)
 	l.list(body.List)
-	l.runDeferred(f)
+	l.runDeferred(f, start)
 	for _, v := range f.results {
 		out = append(out, ref(v))
 	}

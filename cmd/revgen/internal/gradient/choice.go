@@ -47,6 +47,12 @@ func (l *lowerer) settings(obj types.Object) (list []ast.Expr) {
 						list = append(list, n.Rhs[i])
 					}
 				}
+			case *ast.RangeStmt:
+				for _, to := range []ast.Expr{n.Key, n.Value} {
+					if id, ok := to.(*ast.Ident); ok && l.Info.Uses[id] == obj {
+						unclear(n, n.X, "which function this is is not known: set %s by itself")
+					}
+				}
 			case *ast.UnaryExpr:
 				if id, ok := ast.Unparen(n.X).(*ast.Ident); ok && n.Op == token.AND && l.Info.Uses[id] == obj {
 					unclear(n, n, "a pointer to a function in a variable is not differentiated: set %s itself")
@@ -153,11 +159,25 @@ func (c *choice) later(l *lowerer, obj types.Object, e ast.Expr, there func(v *t
 		case !ok || v.IsField() || v.Parent() == nil || f.Pos() <= v.Pos() && v.Pos() < f.End():
 		case v == obj:
 			l.refuse(id, "a literal that calls itself is not differentiated: make it a function of the package")
+		case v.Parent() == obj.Parent() && l.isCounter(obj):
+			l.refuse(id, "%s is another variable in each iteration, and %s is called in the next one: declare %s before the loop", v.Name(), obj.Name(), obj.Name())
 		case v.Parent() != v.Pkg().Scope() && !there(v):
 			l.refuse(id, "%s is not there in all places where %s is called: declare it before %s", v.Name(), obj.Name(), obj.Name())
 		}
 		return true
 	})
+}
+
+// isCounter reports whether a variable is declared at the beginning of a for statement.
+func (l *lowerer) isCounter(obj types.Object) (yes bool) {
+	for _, d := range l.Funcs {
+		ast.Inspect(d, func(n ast.Node) bool {
+			s, ok := n.(*ast.ForStmt)
+			yes = yes || ok && s.Init != nil && s.Init.Pos() <= obj.Pos() && obj.Pos() < s.Init.End()
+			return !yes
+		})
+	}
+	return yes
 }
 
 // chosen reads a call of a function variable that changes.

@@ -2,6 +2,7 @@ package gradient
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -25,6 +26,7 @@ func (l *lowerer) deferStmt(s *ast.DeferStmt) {
 		l.refuse(s, "a defer in a loop, or where a function is returned, is not differentiated: write its call at the end")
 	}
 	c := *s.Call
+	l.fix(s, &c)
 	c.Args = slices.Clone(l.spread(s.Call.Args))
 	for i, a := range c.Args { // as they are now
 		t := l.typeOf(a)
@@ -35,13 +37,49 @@ func (l *lowerer) deferStmt(s *ast.DeferStmt) {
 			c.Args[i] = l.nameFor(a, "arg", ref(l.define("arg", t, l.expr(a))))
 		}
 	}
-	if m, ok := l.callee(&c).(*types.Func); ok && m.Signature().Recv() != nil && !isPointer(m.Signature().Recv().Type()) {
-		l.refuse(s, "a deferred call of %s copies its receiver: write defer func() { ... }()", types.ExprString(c.Fun))
-	}
 	f.deferred[k].call = &c
 	if v := f.deferred[k].flag; v != nil {
 		l.assign(ref(v), lit("true", boolean))
 	}
+}
+
+// fix makes the call of a defer statement one of the function and of the receiver that there are now.
+func (l *lowerer) fix(at *ast.DeferStmt, c *ast.CallExpr) {
+	if f := l.indexed(c); f != nil {
+		c.Fun = f
+	}
+	if _, made := ast.Unparen(c.Fun).(*ast.CallExpr); made || l.choiceOf(c.Fun) != nil {
+		v := types.NewVar(c.Fun.Pos(), l.Pkg, "f", l.Info.TypeOf(c.Fun))
+		bind := l.functionValue(v, c.Fun)
+		if bind == nil {
+			l.refuse(at, "which function %s is is not known", types.ExprString(c.Fun))
+		}
+		bind()
+		c.Fun = l.useOf(v)
+	}
+	m, ok := l.callee(c).(*types.Func)
+	if !ok || m.Signature().Recv() == nil {
+		return
+	}
+	text := types.ExprString(c.Fun)
+	if !isPointer(m.Signature().Recv().Type()) {
+		l.refuse(at, "a deferred call of %s copies its receiver: write defer func() { ... }()", text)
+	}
+	sel, _ := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+	for sel != nil {
+		if s := l.Info.Selections[sel]; s != nil && (s.Kind() == types.FieldVal && isPointer(s.Type()) || len(s.Index()) > 1 && s.Indirect()) {
+			break // a pointer in a field, which may change
+		}
+		switch x := ast.Unparen(sel.X).(type) {
+		case *ast.Ident:
+			return
+		case *ast.SelectorExpr:
+			sel = x
+			continue
+		}
+		break
+	}
+	l.refuse(at, "which receiver a deferred call of %s has may change: write defer func() { ... }(), or call the method of a variable", text)
 }
 
 // defers declares the flags of the deferred calls of a function.
@@ -65,16 +103,56 @@ func (l *lowerer) defers(f *frame, body *ast.BlockStmt) {
 	}
 }
 
-// runDeferred reads the deferred calls of a function at its end.
-func (l *lowerer) runDeferred(f *frame) {
+// runDeferred reads the deferred calls of a function at its end. Its statements begin with the one at start.
+func (l *lowerer) runDeferred(f *frame, start int) {
 	for _, d := range slices.Backward(f.deferred) {
 		run := func() { l.exprStmt(&ast.ExprStmt{X: d.call}) }
 		if d.flag == nil {
 			run()
 			continue
 		}
-		l.emit(&branch{cond: ref(d.flag), then: l.nested(run)})
+		then := l.nested(run)
+		l.out = append(l.out[:start:start], l.lifted(d.call, l.out[start:], then)...)
+		l.emit(&branch{cond: ref(d.flag), then: then})
 	}
+}
+
+// lifted returns statements that declare at their beginning what later ones use of the locals of branches, once.
+func (l *lowerer) lifted(at ast.Node, list, later []stmt) []stmt {
+	used := map[*variable]bool{}
+	each(later, func(s stmt) {
+		expressions(s, func(e expr) {
+			visit(e, func(e expr) {
+				if x, ok := e.(*reference); ok {
+					used[x.v] = true
+				}
+			})
+		})
+	})
+	var first []stmt
+	var inside func(list []stmt) []stmt
+	inside = func(list []stmt) (out []stmt) {
+		for _, s := range list {
+			s = descend(s, inside)
+			if a, ok := s.(*assignment); ok && a.define && used[root(a.l)] {
+				v := root(a.l)
+				if isHeader(v.typ) || hasHeaders(v.typ) {
+					l.refuse(at, "%s, which this deferred call uses, is declared in a branch, or where the function may have returned: declare it before", v.name)
+				}
+				first = append(first, &assignment{l: ref(v), op: token.ASSIGN, define: true})
+				if a.r == nil {
+					continue
+				}
+				s = &assignment{l: a.l, op: a.op, r: a.r}
+			}
+			out = append(out, s)
+		}
+		return out
+	}
+	for k, s := range list {
+		list[k] = descend(s, inside)
+	}
+	return append(first, list...)
 }
 
 // hasDefer reports whether a function defers calls.

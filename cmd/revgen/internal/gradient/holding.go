@@ -9,9 +9,12 @@ import (
 )
 
 // An interface in a field of a parameter, or of a variable of the package, holds what the package sets the field to. If
-// that always has one type, methods of this type are inlined. What is written asserts it:
+// that always has one type, methods of this type are inlined. What is written asserts it at its beginning, where the
+// interface may be nil, and again in all places that use it:
 //
-//	kernel := m.Kernel.(*rbf)
+//	kernel, _ := m.Kernel.(*rbf)
+//	...
+//	_ = m.Kernel.(*rbf)
 
 // assertion is the function of a call that asserts the type of an interface.
 const assertion = "assert"
@@ -54,19 +57,22 @@ func (l *lowerer) heldTypes(field *types.Var) (list []types.Type, known bool) {
 	}
 	for _, d := range l.Funcs {
 		ast.Inspect(d, func(n ast.Node) bool {
-			s, ok := n.(*ast.AssignStmt)
-			if !ok {
-				return true
+			var to, from []ast.Expr
+			switch s := n.(type) {
+			case *ast.AssignStmt:
+				to, from = s.Lhs, s.Rhs
+			case *ast.RangeStmt:
+				to = []ast.Expr{s.Key, s.Value}
 			}
-			for i, to := range s.Lhs {
-				if sel, ok := ast.Unparen(to).(*ast.SelectorExpr); !ok || l.Info.Uses[sel.Sel] != field {
+			for i, e := range to {
+				if sel, ok := ast.Unparen(e).(*ast.SelectorExpr); !ok || l.Info.Uses[sel.Sel] != field {
 					continue
 				}
-				if len(s.Lhs) != len(s.Rhs) {
+				if len(to) != len(from) {
 					known = false
 					continue
 				}
-				add(s.Rhs[i])
+				add(from[i])
 			}
 			return true
 		})
@@ -108,35 +114,78 @@ func (l *lowerer) heldBy(e ast.Expr) types.Type {
 }
 
 // asserted returns the value of type t that an interface in a field holds, as a variable that does not change. It is
-// declared at the beginning of the function.
+// declared at the beginning of the function. Where it is used, the interface must hold it.
 func (l *lowerer) asserted(at *ast.SelectorExpr, x expr, t types.Type) expr {
-	for y := x; ; {
-		switch z := y.(type) {
-		case *field:
-			y = z.x
-			continue
-		case *target:
-			y = z.x
-			continue
-		case *reference:
-			if z.v.param || slices.Contains(l.globals(), z.v) {
-				break
-			}
-			l.refuse(at, "what %s holds is not known: it is a field of no parameter; give it a type", types.ExprString(at))
-		default:
-			l.refuse(at, "what %s holds is not known: use a parameter or a variable of the package", types.ExprString(at))
+	v, path := fieldPath(x)
+	switch {
+	case v == nil:
+		l.refuse(at, "what %s holds is not known: use a parameter or a variable of the package", types.ExprString(at))
+	case !v.param && !slices.Contains(l.globals(), v):
+		l.refuse(at, "what %s holds is not known: it is a field of no parameter; give it a type", types.ExprString(at))
+	}
+	for _, p := range l.whole {
+		if u, outer := fieldPath(p); u == v && isPrefix(outer, path) {
+			l.refuse(at, "%s is set with the struct that it is a field of, and may hold another value then: set the other fields", types.ExprString(at))
 		}
-		break
+	}
+	l.asserts = append(l.asserts, x)
+	check := &call{assertion, "", []expr{x}, apart(t)}
+	if !slices.ContainsFunc(l.out, func(s stmt) bool { e, ok := s.(*effect); return ok && sameText(e.call, check) }) {
+		l.emit(&effect{check})
 	}
 	for _, s := range l.fixed {
 		if c, ok := s.r.(*call); ok && same(c.args[0], x) {
 			return s.l
 		}
 	}
-	v := &variable{name: l.unique(strings.ToLower(at.Sel.Name[:1]) + at.Sel.Name[1:]), typ: apart(t)}
-	l.global[types.NewVar(at.Pos(), l.Pkg, v.name, t)] = v // it may not change
-	l.fixed = append(l.fixed, &assignment{l: ref(v), op: token.ASSIGN, r: &call{assertion, "", []expr{x}, v.typ}, define: true})
-	return ref(v)
+	held := &variable{name: l.unique(strings.ToLower(at.Sel.Name[:1]) + at.Sel.Name[1:]), typ: apart(t)}
+	l.global[types.NewVar(at.Pos(), l.Pkg, held.name, t)] = held // it may not change
+	l.fixed = append(l.fixed, &assignment{l: ref(held), op: token.ASSIGN, r: &call{assertion, "", []expr{x}, held.typ}, define: true})
+	return ref(held)
+}
+
+// wholly notes that a struct is set, which may hold an interface.
+func (l *lowerer) wholly(at ast.Node, p expr) {
+	v, outer := fieldPath(p)
+	if v == nil || isBasic(p.typeOf()) {
+		return
+	}
+	l.whole = append(l.whole, p)
+	for _, x := range l.asserts {
+		if u, path := fieldPath(x); u == v && isPrefix(outer, path) {
+			l.refuse(at, "%s is set with the struct that it is a field of, and may hold another value then: set the other fields", text(x))
+		}
+	}
+}
+
+// fieldPath returns the variable that a field is in, and the names of the fields on the way. It returns nil for what is
+// no field.
+func fieldPath(x expr) (v *variable, path []string) {
+	for {
+		switch y := x.(type) {
+		case *field:
+			x, path = y.x, append(path, y.name)
+		case *target:
+			x = y.x
+		case *reference:
+			slices.Reverse(path)
+			return y.v, path
+		default:
+			return nil, nil
+		}
+	}
+}
+
+func isPrefix(x, y []string) bool { return len(x) <= len(y) && slices.Equal(x, y[:len(x)]) }
+
+// sides reads the operands of an operator. An interface in a field that is compared with nil may be nil.
+func (l *lowerer) sides(e *ast.BinaryExpr) (x, y expr) {
+	for _, p := range [][2]ast.Expr{{e.X, e.Y}, {e.Y, e.X}} {
+		if l.Info.Types[p[1]].IsNil() && l.heldBy(p[0]) != nil {
+			return l.fieldAt(ast.Unparen(p[0]).(*ast.SelectorExpr)), l.expr(p[1])
+		}
+	}
+	return l.operands(e)
 }
 
 // unknown refuses a call of a method of an interface.

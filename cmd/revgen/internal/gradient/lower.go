@@ -64,6 +64,8 @@ type lowerer struct {
 	depth    int // the number of derivatives that are inlined
 	foreign  []foreignCall
 	fixed    []*assignment // vectors and matrices in fields of parameters
+	asserts  []expr        // interfaces in fields
+	whole    []expr        // structs that are set
 	overlaps []*overlap
 	frozen   []frozen
 	caps     []capacity

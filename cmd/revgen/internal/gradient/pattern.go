@@ -109,7 +109,7 @@ func (n *noter) plain(s stmt) bool {
 		return !ours(s.x)
 	case *effect:
 		c, ok := s.call.(*call)
-		return ok && c.fn == "panic"
+		return ok && (c.fn == "panic" || c.fn == assertion)
 	case *branch, *ranged, *while:
 		return true
 	}
@@ -429,6 +429,9 @@ func (n *noter) unguarded(list []stmt, guarded bool) (out []stmt) {
 			c := s.call.(*call)
 			if !guarded || len(c.args) == 0 {
 				break
+			}
+			if c.fn == assertion {
+				continue
 			}
 			for _, e := range c.args {
 				x, ok := e.(*element)

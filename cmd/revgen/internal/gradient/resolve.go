@@ -586,15 +586,8 @@ func withoutUnused(list []stmt, used map[*variable]bool) (out []stmt) {
 		switch x := s.(type) {
 		case *assignment:
 			if dead(x.l) {
-				switch c := x.r.(type) {
-				case *invocation:
-					if c.kind != itself {
-						out = append(out, &effect{c})
-					}
-				case *call:
-					if c.fn == assertion { // it is right for the methods, even if they do not read the value
-						out = append(out, &effect{c})
-					}
+				if c, ok := x.r.(*invocation); ok && c.kind != itself {
+					out = append(out, &effect{c})
 				}
 				continue
 			}

@@ -513,6 +513,9 @@ func (w *writer) assignment(s *assignment) {
 		w.line("var %s %s", l, w.typ(t))
 	case s.define:
 		r := w.expr(s.r, 0)
+		if c, ok := s.r.(*call); ok && c.fn == assertion { // it is wrong only where it is used
+			l += ", _"
+		}
 		c, ok := s.r.(*literal)
 		if ok && (c.text == "nil" || isMatrix(t)) {
 			w.line("var %s %s", l, w.typ(t))

@@ -132,9 +132,17 @@ func (d *disc) area(x float64) float64 { return d.x*x*x }
 
 func (d *disc) set(x float64) float64 { d.x = x; return x*d.x }
 
-type held struct { shape, other, given, known shape; f func(float64) float64 }
+type held struct { shape, other, given, known, turned shape; f func(float64) float64 }
 
-var _ = []held{{shape: &disc{1}, known: &disc{2}}, {square{}, nil, square{}, nil, nil}, {given: held{}.shape}}
+var _ = []held{{shape: &disc{1}, known: &disc{2}, turned: square{}}, {square{}, nil, square{}, nil, nil, nil}, {given: held{}.shape}}
+
+func turn(h *held) { for _, h.turned = range []shape{&disc{1}} { return } }
+
+func pick(x float64) *disc { y := &disc{x}; if x > 0 { return y }; y.x *= x; return y }
+
+func last(x float64) *disc { y := &disc{x}; defer func() { y.x *= x }(); return y }
+
+func made(x float64) shape { return &disc{x} }
 
 var _ iter.Seq[int]
 
@@ -189,6 +197,18 @@ var package1 = mat.NewDense(1, 1, nil)
 		{gradient + "(x float64, k []held) float64 { return x*k[0].known.area(x) }", "p.go:6:48: what k[0].known holds is not known: use a parameter or a variable of the package"},
 		{gradient + "(x float64) float64 { k := held{}; return x*k.known.area(x) }", "p.go:6:51: what k.known holds is not known: it is a field of no parameter; give it a type"},
 		{gradient + "(x float64, k *held) float64 { return k.known.set(x) }", "may not change here"},
+		{gradient + "(x float64, k *held) float64 { k.known = &disc{1}; return k.known.area(x) }", "p.go:6:38: k.known may not change here, as its type is asserted once: write a function with a parameter for the value"},
+		{gradient + "(x float64, k *held) float64 { return x*k.turned.area(x) }", "the package sets field turned to square and to another interface"},
+		{gradient + "(x float64, k, l held) float64 { x *= k.known.area(x); k = l; return x*k.known.area(x) }", "p.go:6:62: k.known is set with the struct that it is a field of, and may hold another value then: set the other fields"},
+		{gradient + "(x float64, k, l *held) float64 { *k = *l; return x*k.known.area(x) }", "k.known is set with the struct that it is a field of"},
+		{gradient + "(x float64, k, l struct{ h held }) float64 { for range 2 { x *= k.h.known.area(x); k.h = l.h }; return x }", "k.h.known is set with the struct that it is a field of"},
+		{gradient + "(x float64) float64 { var k shape = square{}; for _, k = range []shape{&disc{x}} { x *= x }; return k.area(x) }", "k.area is a method of an interface, and what that holds is not known"},
+		{gradient + "(x float64) float64 { k := made(x); k.set(x); return k.area(x) }", "made returns an interface: let it return the type that this holds"},
+		{gradient + "(x float64) float64 { z := pick(x); return z.x * x }", "a pointer that a function returns in several places, or with a deferred call, is not differentiated: return what it points to"},
+		{gradient + "(x float64) float64 { z := last(x); return z.x * x }", "a pointer that a function returns in several places, or with a deferred call, is not differentiated: return what it points to"},
+		{gradient + "(x float64) float64 { i, c := 0, []disc{{x}, {x}}; defer c[i].set(x); i = 1; return c[0].x }", "p.go:6:58: which receiver a deferred call of c[i].set has may change: write defer func() { ... }(), or call the method of a variable"},
+		{gradient + "(x float64) (r float64) { if x < 0 { return x }; b := []float64{x}; defer func() { r *= b[0] }(); return x }", "b, which this deferred call uses, is declared in a branch, or where the function may have returned: declare it before"},
+		{gradient + "(x float64) float64 { for i, g := 0, helper; i < 3; i++ { x = g(x); g = func(v float64) float64 { return v * float64(i) } }; return x }", "i is another variable in each iteration, and g is called in the next one: declare g before the loop"},
 		{"//revgen:gradient x hessian\nfunc f(x float64) float64 { return x }", "p.go:6:1: a Hessian is by one parameter of type []float64"},
 		{jacobian + "(x []float64) {}", "p.go:6:1: f stores to no parameter: a Jacobian is that of one"},
 		{jacobian + "(y, z, x []float64) { y[0] = x[0]; z[0] = x[0] }", "p.go:6:1: f stores to y and to z: a Jacobian is that of one of them"},

@@ -223,3 +223,111 @@ func unset(x []float64, n int) float64 {
 	}
 	return f(x[0])
 }
+
+// bindings has deferred calls of functions that change, or are made, later.
+//
+//revgen:gradient x hessian
+func bindings(x []float64, n int) (r float64) {
+	g := func(v float64) { r += math.Sin(v * x[1]) }
+	if n > 1 {
+		g = func(v float64) { r -= v }
+	}
+	s := x[0]
+	add := func(a float64) func(v float64) {
+		b := a * a
+		s *= 2
+		return func(v float64) { r += b * v * s }
+	}
+	defer g(s)
+	defer add(s)(x[1] * s)
+	if n > 2 {
+		g = nil
+	} else {
+		g = func(v float64) { r *= v * v }
+	}
+	s *= x[2]
+	return s*x[1] + x[2]
+}
+
+// leaving has deferred calls where the function may have returned, in a loop and in a function that calls itself.
+//
+//revgen:gradient x hessian
+func leaving(x []float64, n int) float64 {
+	s := 0.0
+	for i := range x {
+		s += early(x, i+n-1) * x[i]
+	}
+	return s * falling(x, n)
+}
+
+type offset struct{ by float64 }
+
+func early(x []float64, k int) (r float64) {
+	if k <= 0 {
+		return x[1]
+	}
+	for j := range k {
+		if j == 2 {
+			return x[0] * x[2]
+		}
+	}
+	a, o := x[2], offset{x[0]}
+	defer func(b float64) { r *= a + b*o.by }(a)
+	a *= x[1]
+	o.by += a
+	return a * x[0]
+}
+
+func falling(x []float64, k int) (r float64) {
+	defer func() { r += x[k%3] * x[0] }()
+	if k == 0 {
+		return x[1]
+	}
+	a := x[2]
+	defer func(b float64) { r *= a + b }(a)
+	a *= x[1]
+	return falling(x, k-1) * x[0]
+}
+
+// optional has interfaces that may be nil.
+type optional struct {
+	cov   covariance
+	level interface{ of(x float64) float64 }
+}
+
+type ramp struct{ a float64 }
+
+func (s ramp) of(x float64) float64 { return s.a * x }
+
+func newOptional(all bool) *optional {
+	if !all {
+		return &optional{}
+	}
+	return &optional{&matern{0.8, 1.5}, ramp{3}}
+}
+
+// Score calls them if there are any.
+//
+//revgen:gradient x hessian
+func (o *optional) Score(x []float64) float64 {
+	s := x[0] * x[1]
+	if o.cov != nil {
+		s += o.cov.at(x[1] * x[1])
+	}
+	if nil == o.level {
+		s++
+	} else {
+		s *= o.level.of(x[0])
+	}
+	return s * x[2]
+}
+
+// Bare calls one unless n is 0.
+//
+//revgen:gradient x
+func (o *optional) Bare(x []float64, n int) float64 {
+	if n == 0 {
+		return x[0] * x[1]
+	}
+	return o.level.of(x[0])
+}

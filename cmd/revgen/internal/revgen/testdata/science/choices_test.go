@@ -41,6 +41,9 @@ func TestNoChoice(t *testing.T) {
 			t.Errorf("the function panics with %q, the gradient with %q", a, b)
 		}
 	}
+	if text := panics(func() { newOptional(false).BareGradient(g, x, 1) }); !strings.Contains(text, "is nil") {
+		t.Errorf("the gradient of a method of nil panics with %q", text)
+	}
 }
 
 func TestDeferred(t *testing.T) {
@@ -81,4 +84,28 @@ func TestHeld(t *testing.T) {
 		}
 	}()
 	s.EnergyGradient(make([]float64, 3), x)
+}
+
+// A deferred call is that of the function, and of the locals, where it stands.
+func TestDeferredWhereItStands(t *testing.T) {
+	x := []float64{0.6, -0.4, 0.7}
+	for n := range 4 {
+		ownCheck(t, "bindings", x, func(x []float64) float64 { return bindings(x, n) }, func(g, x []float64) float64 { return bindingsGradient(g, x, n) }, nil)
+		second(t, "bindings", x, func(g, x []float64) { bindingsGradient(g, x, n) },
+			func(dst, x, v []float64) { bindingsHessVec(dst, x, v, n) }, func(dst *mat.SymDense, x []float64) { bindingsHessian(dst, x, n) })
+		ownCheck(t, "leaving", x, func(x []float64) float64 { return leaving(x, n) }, func(g, x []float64) float64 { return leavingGradient(g, x, n) }, nil)
+		second(t, "leaving", x, func(g, x []float64) { leavingGradient(g, x, n) },
+			func(dst, x, v []float64) { leavingHessVec(dst, x, v, n) }, func(dst *mat.SymDense, x []float64) { leavingHessian(dst, x, n) })
+	}
+}
+
+// An interface in a field may be nil where it is not used.
+func TestHoldsNothing(t *testing.T) {
+	x := []float64{0.6, -0.4, 0.7}
+	for _, all := range []bool{false, true} {
+		o := newOptional(all)
+		ownCheck(t, "Score", x, o.Score, func(g, x []float64) float64 { return o.ScoreGradient(g, x) }, nil)
+		second(t, "Score", x, func(g, x []float64) { o.ScoreGradient(g, x) }, o.ScoreHessVec, o.ScoreHessian)
+	}
+	ownCheck(t, "Bare", x, func(x []float64) float64 { return newOptional(false).Bare(x, 0) }, func(g, x []float64) float64 { return newOptional(false).BareGradient(g, x, 0) }, nil)
 }
