@@ -389,6 +389,9 @@ func (l *lowerer) ident(e *ast.Ident) expr {
 		if obj.Pkg() != nil && obj.Parent() == obj.Pkg().Scope() {
 			return l.packageVariable(e, obj)
 		}
+		if !obj.IsField() && len(l.inlining) > 0 && !isFunction(obj.Type()) {
+			l.refuse(e, "%s is not there in all places where the function that uses it is called: declare it before that function", e.Name)
+		}
 	case *types.Nil:
 		return &literal{"nil", types.Typ[types.UntypedNil]}
 	}

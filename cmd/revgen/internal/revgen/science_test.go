@@ -221,6 +221,7 @@ var package1 = mat.NewDense(1, 1, nil)
 		{gradient + "(x float64, s fmt.Stringer) float64 { return x*float64(len(s.String())) }", "p.go:6:66: s.String is a method of an interface, and what that holds is not known: give the variable its type"},
 		{gradient + "(x float64) float64 { g := choose(x); return g(x) }", "p.go:6:34: which function choose returns is not known: return a function literal"},
 		{gradient + "(x float64) float64 { g := helper; for range 2 { y := x*x; g = func(z float64) float64 { return y*z } }; return g(x) }", "p.go:6:103: y is not there in all places where g is called: declare it before g"},
+		{gradient + "(x float64) float64 { g := helper; s := g(x); a := x * x; g = func(z float64) float64 { return a * z }; return s * g(x) }", "p.go:6:102: a is not there in all places where the function that uses it is called: declare it before that function"},
 		{gradient + "(x float64) float64 { var g func(n int) float64; g = func(n int) float64 { if n == 0 { return x }; return g(n-1) }; return g(3) }", "p.go:6:113: a literal that calls itself is not differentiated: make it a function of the package"},
 		{gradient + "(x float64) float64 { g := helper; h := &g; *h = math.Sin; return g(x) }", "p.go:6:47: a pointer to a function in a variable is not differentiated: set g itself"},
 		{gradient + "(x float64) float64 { g := helper; g, x = either(x); return g(x) }", "p.go:6:42: which function this is is not known: set g by itself"},
