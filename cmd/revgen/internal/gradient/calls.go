@@ -431,7 +431,25 @@ func (l *lowerer) address(e *ast.UnaryExpr) expr {
 	if !isPlace(x) {
 		l.refuse(e, "the address of this is not known")
 	}
-	return &unary{token.AND, x}
+	return &unary{token.AND, l.anchored(e.X, x)}
+}
+
+// anchored returns a place whose slice keeps its value: one in a variable that is set elsewhere gets a name.
+func (l *lowerer) anchored(e ast.Expr, x expr) expr {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.SelectorExpr:
+		if f, ok := x.(*field); ok {
+			return &field{l.anchored(e.X, f.x), f.name, f.typ}
+		}
+	case *ast.IndexExpr:
+		id, ok := ast.Unparen(e.X).(*ast.Ident)
+		y, also := x.(*element)
+		if !ok || !also || !isHeader(y.x.typeOf()) || len(l.settings(l.Info.Uses[id])) == 0 {
+			break
+		}
+		return &element{ref(l.define(id.Name, y.x.typeOf(), y.x)), y.i, y.typ}
+	}
+	return x
 }
 
 // deref returns what a pointer points to.

@@ -331,3 +331,14 @@ func (o *optional) Bare(x []float64, n int) float64 {
 	}
 	return o.level.of(x[0])
 }
+
+// anchors has a pointer to an element of a slice that is set later.
+//
+//revgen:gradient x
+func anchors(x []float64) float64 {
+	c := []ramp{{x[0]}, {x[1]}}
+	p := &c[0]
+	c = c[1:]
+	p.a *= x[2]
+	return x[0]*x[1] + c[0].a*p.a
+}

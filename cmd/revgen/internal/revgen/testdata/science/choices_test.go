@@ -109,3 +109,8 @@ func TestHoldsNothing(t *testing.T) {
 	}
 	ownCheck(t, "Bare", x, func(x []float64) float64 { return newOptional(false).Bare(x, 0) }, func(g, x []float64) float64 { return newOptional(false).BareGradient(g, x, 0) }, nil)
 }
+
+// A pointer is to an element of what its slice was.
+func TestAnchors(t *testing.T) {
+	ownCheck(t, "anchors", []float64{0.6, -0.4, 0.7}, anchors, anchorsGradient, nil)
+}
