@@ -105,7 +105,7 @@ func (w *product[T]) end() {
 }
 
 func (w *product[T]) panels(labels bool) {
-	if w.k.A.Rows == 0 {
+	if w.k.A.Rows == 0 || w.k.B.Cols == 0 {
 		return
 	}
 	w.labels = labels

@@ -231,7 +231,7 @@ func testFewColumns[T rev.Real](t *testing.T) {
 		for _, k := range []int{1, 7, 64} {
 			for _, least := range []bool{false, true} {
 				wide := revtropical.MatMul[T]{C: matrix[T](rnd, m, many), A: matrix[T](rnd, m, k), B: matrix[T](rnd, k, many), Min: least}
-				for cols := 1; cols < 10; cols++ {
+				for cols := range 10 {
 					few := wide
 					few.C = rev.NewGeneral(m, cols+1, make([]T, m*(cols+1))) // with a gap
 					few.C.Cols, few.B.Cols = cols, cols
