@@ -25,14 +25,18 @@ import (
 // The third is the tangent of the first: L is linear in its direction.
 //
 // exp(A) is the square, s times, of the Taylor polynomial of degree 16 of A/2^s, where the 1-norm of
-// A/2^s is at most ½, and over float32 at most 2. It takes 6 + s products of matrices. L is found by the same
+// A/2^s is at most ½, and in float32 at most 2. It takes 6 + s products of matrices. L is found by the same
 // products of numbers a + e·ε with ε² = 0, whose parts are matrices: each takes 3 products, and for L₂ 9.
 // The terms that the polynomial leaves out, also in L and L₂, are then below ε/2.
 //
+// Over float32, a call computes in float32 if A and Aᵀ have 1-norms below 16, and in float64 otherwise,
+// because each squaring doubles the relative error. It also computes in float64 if Ȳ, Ȧ or ġY, or Ȳ times Ȧ,
+// is so large that sums in float32 might overflow. Results in float64 are rounded once.
+//
 // The 1-norm of the error is within 30·n·ε·(1+‖A‖)·exp(‖A‖), with ‖A‖ the 1-norm of A, and that of L
-// within ‖E‖ times this. If an element of A is not finite,
-// neither are the results. The bits do not depend on the number of workers. There is no kernel over fixed
-// point, where float64 would give each vector tier other bits.
+// within ‖E‖ times this. If an element of A is not finite, neither are the results. The bits do not depend
+// on the number of workers. There is no kernel over fixed point, where float64 would give each vector tier
+// other bits.
 //
 // Source: P. Bader, S. Blanes and F. Casas, Computing the matrix exponential with an optimized Taylor
 // polynomial approximation, Mathematics 7 (2019); N. J. Higham, Functions of Matrices (2008), 10.3 and 3.2.
@@ -44,44 +48,92 @@ type Expm[T rev.Float] struct {
 
 // expmRun is Run of Expm. It returns no error.
 func expmRun[T rev.Float](k *Expm[T], p *rev.Pass[Expm[T]]) error {
-	w := workspace.Get[*expmWork[T]]()
+	if unsafe.Sizeof(T(0)) == 4 && !expmNeeds64(k, p) {
+		expmIn[T](k, p)
+	} else {
+		expmIn[float64](k, p)
+	}
+	return nil
+}
+
+// expmNeeds64 reports whether float32 would lose digits of the results, or overflow.
+//
+// Below norm 16, parts of powers and sums are at most exp(16) times the norms that they are linear in. Two of
+// these are added, so with norms up to 2¹⁰⁰ all stay below 2¹²⁵.
+func expmNeeds64[T rev.Float](k *Expm[T], p *rev.Pass[Expm[T]]) bool {
+	gy, ta, gty := largerNorm(p.G.Y), largerNorm(p.T.A), largerNorm(p.GT.Y)
+	return !(largerNorm(k.A) < 16 && max(gy, ta, gty, gy*ta) <= 0x1p100) // NaN does
+}
+
+// largerNorm returns the larger of the 1-norms of m and its transpose.
+func largerNorm[T rev.Float](m rev.General[T]) float64 {
+	most := norm1(m)
+	for r := range m.Rows {
+		sum := 0.0
+		for _, v := range m.Row(r) {
+			sum += math.Abs(float64(v))
+		}
+		most = max(most, sum)
+	}
+	return most
+}
+
+// norm1 returns the 1-norm of m.
+func norm1[T rev.Float](m rev.General[T]) float64 {
+	most := 0.0
+	for c := 0; c < m.Cols; c += 64 {
+		var sums [64]float64 // of so many columns at a time
+		for r := range m.Rows {
+			for i, v := range m.Row(r)[c:min(c+len(sums), m.Cols)] {
+				sums[i] += math.Abs(float64(v))
+			}
+		}
+		for _, sum := range sums {
+			most = max(most, sum)
+		}
+	}
+	return most
+}
+
+// expmIn is the pass, computed in numbers of type W.
+func expmIn[W, T rev.Float](k *Expm[T], p *rev.Pass[Expm[T]]) {
+	w := workspace.Get[*expmWork[W]]()
 	w.n, w.workers = k.A.Rows, k.Workers
 	sign, g, t, gt := T(p.Sign()), p.G, p.T, p.GT
 	switch tangent := t.Y.Data != nil && t.A.Data != nil; {
 	case tangent:
 		w.begin(2)
-		w.setPart(0, k.A, false)
-		w.setPart(1, t.A, false)
+		setPart(w, 0, k.A, false)
+		setPart(w, 1, t.A, false)
 		w.exp()
-		w.addPart(0, k.Y, sign)
-		w.addPart(1, t.Y, sign)
+		addPart(w, 0, k.Y, sign)
+		addPart(w, 1, t.Y, sign)
 	case k.Y.Data != nil:
 		w.begin(1)
-		w.setPart(0, k.A, false)
+		setPart(w, 0, k.A, false)
 		w.exp()
-		w.addPart(0, k.Y, sign)
+		addPart(w, 0, k.Y, sign)
 	}
 	switch {
 	case gt.A.Data != nil && (gt.Y.Data != nil || g.Y.Data != nil && t.A.Data != nil):
 		w.begin(4)
-		w.setPart(0, k.A, true)
-		w.setPart(1, g.Y, false)
-		w.setPart(2, t.A, true)
-		w.setPart(3, gt.Y, false)
+		setPart(w, 0, k.A, true)
+		setPart(w, 1, g.Y, false)
+		setPart(w, 2, t.A, true)
+		setPart(w, 3, gt.Y, false)
 		w.exp()
 		if g.Y.Data != nil { // what an A that is not finite makes of 0 is NaN
-			w.addPart(1, g.A, 1)
+			addPart(w, 1, g.A, 1)
 		}
-		w.addPart(3, gt.A, 1)
+		addPart(w, 3, gt.A, 1)
 	case g.A.Data != nil && g.Y.Data != nil:
 		w.begin(2)
-		w.setPart(0, k.A, true)
-		w.setPart(1, g.Y, false)
+		setPart(w, 0, k.A, true)
+		setPart(w, 1, g.Y, false)
 		w.exp()
-		w.addPart(1, g.A, 1)
+		addPart(w, 1, g.A, 1)
 	}
 	workspace.Put(w)
-	return nil
 }
 
 // An expmWork has numbers of 1, 2 or 4 parts, which are matrices. Part i is the coefficient of
@@ -105,22 +157,33 @@ func (w *expmWork[T]) part(x []T, i int) rev.General[T] {
 }
 
 // setPart sets part i of the operand to m or its transpose, or leaves it if m is nil.
-func (w *expmWork[T]) setPart(i int, m rev.General[T], transposed bool) {
-	switch x := w.part(w.x[0], i); {
-	case m.Data == nil:
-	case transposed:
-		copyTransposed(x, m)
-	default:
-		for r := range w.n {
-			copy(x.Row(r), m.Row(r))
+func setPart[W, T rev.Float](w *expmWork[W], i int, m rev.General[T], transposed bool) {
+	if m.Data == nil {
+		return
+	}
+	x := w.part(w.x[0], i)
+	for r := range w.n {
+		for c, v := range m.Row(r) {
+			if transposed {
+				x.Data[c*x.Stride+r] = W(v)
+			} else {
+				x.Data[r*x.Stride+c] = W(v)
+			}
 		}
 	}
 }
 
 // addPart adds sign times part i of the result to m, unless m is nil.
-func (w *expmWork[T]) addPart(i int, m rev.General[T], sign T) {
-	if m.Data != nil {
-		addMatrix(m, sign, w.part(w.x[0], i))
+func addPart[W, T rev.Float](w *expmWork[W], i int, m rev.General[T], sign T) {
+	if m.Data == nil {
+		return
+	}
+	x := w.part(w.x[0], i)
+	for r := range w.n {
+		row := m.Row(r)
+		for c, v := range x.Row(r) {
+			row[c] += T(sign * T(v))
+		}
 	}
 }
 
@@ -144,7 +207,7 @@ func (w *expmWork[T]) exp() {
 		most = 1
 	}
 	squarings := 0
-	if norm := w.norm(); norm > math.Ldexp(1, most) && norm <= math.MaxFloat64 {
+	if norm := norm1(w.part(x, 0)); norm > math.Ldexp(1, most) && norm <= math.MaxFloat64 {
 		_, squarings = math.Frexp(norm)
 		squarings -= most
 		half := squarings / 2 // a whole step's power of two may be subnormal, which a caller's thread may take for 0
@@ -173,19 +236,6 @@ func (w *expmWork[T]) exp() {
 		sum, product = product, sum
 	}
 	copy(x, sum)
-}
-
-// norm returns the 1-norm of part 0 of the operand.
-func (w *expmWork[T]) norm() float64 {
-	most := 0.0
-	for c := range w.n {
-		sum := 0.0
-		for r := range w.n {
-			sum += math.Abs(float64(w.x[0][r*w.n+c]))
-		}
-		most = max(most, sum)
-	}
-	return most
 }
 
 // inverseFactorial has 1/k!.

@@ -114,38 +114,107 @@ func TestExpmBound(t *testing.T) {
 	}
 }
 
-// Over float32, beside float64: the value, and the gradient within ‖Ȳ‖ times the same bound.
+// narrow rounds x to float32 and returns a copy.
+func narrow(x *mat.Dense) rev.General[float32] {
+	n := x.RawMatrix().Rows
+	m := rev.NewGeneral(n, n, make([]float32, n*n))
+	for i, v := range x.RawMatrix().Data {
+		m.Data[i] = float32(v)
+		x.RawMatrix().Data[i] = float64(m.Data[i])
+	}
+	return m
+}
+
+// distance returns the 1-norm of x less the float32 numbers y.
+func distance(x *mat.Dense, y rev.General[float32]) float64 {
+	d := mat.DenseCopyOf(x)
+	for i, v := range y.Data {
+		d.RawMatrix().Data[i] -= float64(v)
+	}
+	return mat.Norm(d, 1)
+}
+
+// Over float32, beside float64: the value, and the gradient within ‖Ȳ‖ times the same bound. From norm 16 on, both
+// are float64's, rounded.
 func TestExpmFloat32(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(31, 2))
-	for _, norm := range []float64{1e-30, 1e-3, 0.5, 1.9, 2, 2.1, 8, 30, 80} {
+	for _, norm := range []float64{1e-30, 1e-3, 0.5, 1.9, 2, 2.1, 3.9, 7.9, 8, 15.9, 16.1, 30, 80} {
 		for _, n := range []int{1, 2, 5, 20, 64} {
-			a, gy := mat.NewDense(n, n, kerneltest.Normals[float64](rnd, n*n, 1)), mat.NewDense(n, n, kerneltest.Normals[float64](rnd, n*n, 1))
-			a.Scale(norm/mat.Norm(a, 1), a)
-			narrow := func(x *mat.Dense) rev.General[float32] {
-				m := rev.NewGeneral(n, n, make([]float32, n*n))
-				for i, v := range x.RawMatrix().Data {
-					m.Data[i] = float32(v)
-					x.RawMatrix().Data[i] = float64(m.Data[i])
-				}
-				return m
-			}
-			k, g := revlinalg.Expm[float32]{Y: narrow(mat.NewDense(n, n, nil)), A: narrow(a)}, revlinalg.Expm[float32]{Y: narrow(gy), A: narrow(mat.NewDense(n, n, nil))}
-			y, ga := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
-			if err := errors.Join(rev.Gradient(k, g), rev.Gradient(revlinalg.NewExpm(y, a), revlinalg.NewExpm(gy, ga))); err != nil {
-				t.Fatal(err)
-			}
-			bound := 30 * float64(n) * 0x1p-23 * (1 + norm) * math.Exp(norm)
-			near := func(what string, got rev.General[float32], want *mat.Dense, bound float64) {
-				for i, v := range got.Data {
-					want.RawMatrix().Data[i] -= float64(v)
-				}
-				if d := mat.Norm(want, 1); !(d <= bound) {
-					t.Errorf("n = %d, norm %v: the error of the %s is %v, want %v", n, norm, what, d, bound)
+			normal := func() *mat.Dense { return mat.NewDense(n, n, kerneltest.Normals[float64](rnd, n*n, 1)) }
+			// A second difference has eigenvalues from about -norm to 0, so exp(A) has a norm of about 1 and no digits to lose.
+			a, negative := normal(), mat.NewDense(n, n, nil)
+			for i := range n {
+				negative.Set(i, i, -2)
+				if i > 0 {
+					negative.Set(i, i-1, 1)
+					negative.Set(i-1, i, 1)
 				}
 			}
-			near("value", k.Y, y, bound)
-			near("gradient", g.A, ga, bound*mat.Norm(gy, 1))
+			for _, a := range []*mat.Dense{a, negative} {
+				gy := normal()
+				a.Scale(norm/mat.Norm(a, 1), a)
+				k, g := revlinalg.Expm[float32]{Y: narrow(mat.NewDense(n, n, nil)), A: narrow(a)}, revlinalg.Expm[float32]{Y: narrow(gy), A: narrow(mat.NewDense(n, n, nil))}
+				y, ga := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+				if err := errors.Join(rev.Gradient(k, g), rev.Gradient(revlinalg.NewExpm(y, a), revlinalg.NewExpm(gy, ga))); err != nil {
+					t.Fatal(err)
+				}
+				bound := 30 * float64(n) * 0x1p-23 * (1 + norm) * math.Exp(norm)
+				if a == negative {
+					bound = 8 * 0x1p-23 * (1 + norm) * mat.Norm(y, 1)
+				}
+				boundOfGradient := bound * mat.Norm(gy, 1)
+				if norm > 16 {
+					bound, boundOfGradient = 0x1p-23*mat.Norm(y, 1), 0x1p-23*mat.Norm(ga, 1)
+				}
+				if d := distance(y, k.Y); !(d <= bound) {
+					t.Errorf("n = %d, norm %v: the error of the value is %v, want %v", n, norm, d, bound)
+				}
+				if d := distance(ga, g.A); !(d <= boundOfGradient) {
+					t.Errorf("n = %d, norm %v: the error of the gradient is %v, want %v", n, norm, d, boundOfGradient)
+				}
+			}
 		}
+	}
+}
+
+// Over float32, the exponential of a generator of a Markov chain has rows that sum to 1, and [1 x; 0 -1] has e.
+func TestExpmLarge(t *testing.T) {
+	for _, s := range []float32{1, 100, 1e4, 1e6, 1e7} {
+		y := rev.NewGeneral(3, 3, make([]float32, 9))
+		a := []float32{-s, 0.75 * s, 0.25 * s, 0.5 * s, -s, 0.5 * s, 0.125 * s, 0.25 * s, -0.375 * s}
+		revlinalg.Expm[float32]{Y: y, A: rev.NewGeneral(3, 3, a)}.Forward()
+		for r := range 3 {
+			if d := float64(y.Row(r)[0]) + float64(y.Row(r)[1]) + float64(y.Row(r)[2]) - 1; math.Abs(d) > 1e-6 {
+				t.Errorf("s = %v: row %d sums to 1%+.2g", s, r, d)
+			}
+		}
+	}
+	for _, x := range []float32{100, 1e4, 1e8} {
+		for _, a := range [][]float32{{1, x, 0, -1}, {1, 0, x, -1}} {
+			y := make([]float32, 4)
+			revlinalg.Expm[float32]{Y: rev.NewGeneral(2, 2, y), A: rev.NewGeneral(2, 2, a)}.Forward()
+			if d := float64(y[0])/math.E - 1; math.Abs(d) > 1e-6 {
+				t.Errorf("%v: e is %v", a, y[0])
+			}
+		}
+	}
+}
+
+// Over float32, derivatives are finite where only the numbers on the way to them overflow: exp(-2)·1e38 is 1.4e37.
+func TestExpmOverflow(t *testing.T) {
+	one := func(x float32) rev.General[float32] { return rev.NewGeneral(1, 1, []float32{x}) }
+	for _, c := range [][3]float32{{1e38, 1, 1}, {1, 1e38, 1}, {1, 1, 1e38}, {1e19, 1e19, 1}} {
+		type expm = revlinalg.Expm[float32]
+		k, g, tangent, gt := expm{Y: one(0), A: one(-2)}, expm{Y: one(c[0]), A: one(0)}, expm{Y: one(0), A: one(c[1])}, expm{Y: one(c[2]), A: one(0)}
+		k.AdjointTangent(g, tangent, gt)
+		near := func(what string, got rev.General[float32], want float64) {
+			if want *= math.Exp(-2); !(math.Abs(float64(got.Data[0])/want-1) < 1e-6) {
+				t.Errorf("Ȳ, Ȧ and ġY of %v: %s is %v, want %v", c, what, got.Data[0], want)
+			}
+		}
+		near("the gradient", g.A, float64(c[0]))
+		near("the tangent, which is taken away,", tangent.Y, -float64(c[1]))
+		near("the tangent of the gradient", gt.A, float64(c[2])+float64(c[0])*float64(c[1]))
 	}
 }
 
