@@ -111,7 +111,7 @@ func (w *crossEntropyPass[T]) Block(worker, block int) {
 	k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
 	var sum, rate T
 	for i := block * w.rows; i < min((block+1)*w.rows, k.X.Rows); i++ {
-		r := crossEntropyOpenRow(k, i, t, &w.room[worker])
+		r := w.openRow(i, &w.room[worker])
 		for j := range k.X.Cols {
 			if p := crossEntropyProbability(k, i, j); p != 0 {
 				sum += r.distanceTimes(p, j)
@@ -159,12 +159,13 @@ type crossEntropyRow[T rev.Real] struct {
 	tau    T // τ_i
 }
 
-func crossEntropyOpenRow[T rev.Real](k *CrossEntropy[T], i int, t *CrossEntropy[T], room *softmaxRoom[T]) crossEntropyRow[T] {
+func (w *crossEntropyPass[T]) openRow(i int, room *softmaxRoom[T]) crossEntropyRow[T] {
+	k, t := &w.k, &w.t
 	r := crossEntropyRow[T]{i: i, x: k.X.Row(i), weight: fixed.Of[T](1)}
 	if len(r.x) == 0 {
 		return r
 	}
-	r.q = newSoftmax(rev.ViewSlice(r.x), room, true)
+	r.q = newSoftmax(rev.ViewSlice(r.x), room, w.g.X.Data != nil || t.X.Data != nil || w.gt.X.Data != nil)
 	if number.IsFixed[T]() {
 		r.logSum = T(fixed.Log(fixed.Q43(r.q.s)))
 	} else {

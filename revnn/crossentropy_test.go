@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -171,5 +172,18 @@ func TestCrossEntropyImpossible(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// The value alone needs no memory for exponentials: those of this row have 8 MiB.
+func TestCrossEntropyMemory(t *testing.T) {
+	x := make([]float64, 1<<20)
+	k := revnn.CrossEntropy[float64]{Out: new(float64), X: rev.NewGeneral(1, len(x), x), Labels: []int{0}, Workers: 1}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	k.Forward()
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
+		t.Errorf("Forward allocates %d bytes", got)
 	}
 }
