@@ -26,8 +26,8 @@ func (g isa) gemmOffsets() {
 
 // gemmOffsetsRows: rows of C of any length, each by the same row of A and by rows of B that begin ldb
 // elements later. Up to eight vectors at a time have sums of their own, so that an addition need not wait for
-// the one before it. The last ones of a row are one to four, of which the last is masked. On AVX2, where masked stores
-// are slow, the last of several has some elements of the one before it instead.
+// the one before it. The last ones of a row are one to four, of which the last is masked. On AVX2 and NEON, where
+// masked stores are slow or missing, the last of several has some elements of the one before it instead.
 func (g isa) gemmOffsetsRows() {
 	m, b, c, csa := Arg("m"), Arg("b"), Arg("c"), g.Stride("csa")
 	alpha := g.BroadcastArg("alpha")
@@ -213,7 +213,7 @@ func (g isa) copyRows() {
 	JE(LabelRef("second"))
 	n := Arg("n")
 	copyRow := func(l Step, _ int) { l.Store(l.Load(x), dst) }
-	if !g.Wide { // masked stores are slow: the last vector has some elements of the one before it
+	if !g.Wide { // AVX2 and NEON: masked stores are slow or missing, so the last vector has some elements of the one before it
 		end := GP64()
 		LEAQ(Mem{Base: n, Disp: -g.Lanes()}, end)
 		TESTQ(end, end)
