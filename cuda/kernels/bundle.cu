@@ -86,13 +86,19 @@ INLINE double cross(const double (&x)[3], const double (&y)[3], int k, double z)
 	return fma(x[l], y[m], fma(-x[m], y[l], z));
 }
 
+// rotated adds element k of Kᵀ·(x, y, z) of a camera c to s.
+INLINE double rotated(const double *c, double x, double y, double z, int k, double s) {
+	return fma(c[left + 6 + k], z, fma(c[left + 3 + k], y, fma(c[left + k], x, s)));
+}
+
 // A View has the derivatives of an observation times its slope. The camera turns the point x to q = R·x, and sees y = q + t
 // at p = -(y₀, y₁)/y₂. The residual has the derivative D by y, and so
 //
-//	E = D·R,  F = (q×D, D, ...)·T,  T = diag(K, I),
+//	E = D·R,  F = ((q×D)·K, D, ...),
 //
 // where q×D has the products with both rows of D, and the derivatives by f, k₁ and k₂ are multiples of p. All of
-// a camera have the same T, which sums of products of F leave to their end.
+// a camera have the same K. Sums of products of F cannot leave it to their end: a column of (q×D)·K may be zero where q×D is
+// large, and KᵀSK of a rounded sum S is then not positive.
 struct View {
 	double q[3], d[2][3], p[2], radial, byFirst, bySecond; // p is times the slope
 	INLINE View(const double *c, const double *x, double slope) {
@@ -112,12 +118,12 @@ struct View {
 		byFirst = f * square;
 		bySecond = byFirst * square;
 	}
-	// column returns a column of F·T⁻¹.
-	INLINE void column(double (&f)[2], int l) const {
+	// column returns a column of F for the camera c.
+	INLINE void column(double (&f)[2], const double *c, int l) const {
 #pragma unroll
 		for (int k = 0; k < 2; k++) {
 			if (l < 3) {
-				f[k] = cross(q, d[k], l, 0);
+				f[k] = rotated(c, cross(q, d[k], 0, 0), cross(q, d[k], 1, 0), cross(q, d[k], 2, 0), l, 0);
 			} else if (l < focal) {
 				f[k] = d[k][l - 3];
 			} else {
@@ -138,13 +144,13 @@ struct View {
 #pragma unroll
 		for (int k = 0; k < 3; k++) g[k] = fma(d[0][k], y0, d[1][k] * y1);
 	}
-	// add adds (F·T⁻¹)ᵀ·y to s.
-	INLINE void add(double *s, double y0, double y1) const {
+	// add adds Fᵀ·y to s, for the camera c.
+	INLINE void add(double *s, const double *c, double y0, double y1) const {
 		double g[3], i = fma(p[0], y0, p[1] * y1);
 		byPlace(g, y0, y1);
 #pragma unroll
 		for (int k = 0; k < 3; k++) {
-			s[k] = cross(q, g, k, s[k]);
+			s[k] = rotated(c, cross(q, g, 0, 0), cross(q, g, 1, 0), cross(q, g, 2, 0), k, s[k]);
 			s[3 + k] += g[k];
 		}
 		s[6] = fma(radial, i, s[6]);
@@ -163,26 +169,6 @@ struct View {
 		}
 	}
 };
-
-// through returns element (k, l) of T_aᵀ·S·T_b, for cameras a and b, where s(m, n) is one of S. What belongs to
-// a focal length that is held is zero.
-template <class S> INLINE double through(S s, int k, int l, const double *a, const double *b, bool heldA, bool heldB) {
-	double sum = 0;
-#pragma unroll
-	for (int m = 0; m < 3; m++) {
-		if (k >= 3 && m > 0) break;
-		int row = k < 3 ? m : k;
-		double y = 0;
-		if (l < 3) {
-#pragma unroll
-			for (int n = 0; n < 3; n++) y = fma(s(row, n), b[left + 3 * n + l], y);
-		} else {
-			y = s(row, l);
-		}
-		sum = k < 3 ? fma(a[left + 3 * m + k], y, sum) : y;
-	}
-	return (k == focal && heldA) || (l == focal && heldB) ? 0 : sum;
-}
 
 // lowerOf returns the element (k, l) of a symmetric matrix with the lower triangle s by rows.
 INLINE double lowerOf(const double *s, int k, int l) { return k < l ? s[l * (l + 1) / 2 + k] : s[k * (k + 1) / 2 + l]; }
@@ -363,12 +349,6 @@ template <int n> INLINE const double *blockSums(double (&s)[n]) {
 	return total;
 }
 
-// byParameter returns element k of Tᵀ·s for the camera c.
-INLINE double byParameter(const double *s, int k, const double *c, bool held) {
-	if (k >= 3) return k == focal && held ? 0 : s[k];
-	return fma(c[left + 6 + k], s[2], fma(c[left + 3 + k], s[1], c[left + k] * s[0]));
-}
-
 // eachOfCamera calls f(c, q, i, slope) for the observations i of camera number `camera`, with its numbers c and the first `count`
 // numbers q of their points. A block does a camera. It keeps c in shared memory, and reads it again for each
 // observation, as registers have sums.
@@ -396,7 +376,6 @@ INLINE void eachOfCamera(const double *cameras, const double *points, const doub
 // there are few warps.
 KERNEL BOUND(2) bundleCameras(double *u, double *g, const double *cameras, const double *held, const double *points, const double *slopes, const double *r, const int *ptr, const int *list, const int *seen, i64 n) {
 	for (i64 c = blockX(); c < n; c += blocks()) {
-		const double *own = cameras + cameraLen * c;
 		double s[triangle + params] = {};
 		eachOfCamera<4>(cameras, points, slopes, ptr, list, seen, c, [&](const double *camera, const double *q, i64 i, double slope) __attribute__((always_inline)) {
 			Pair b = *(const Pair *)(r + 2 * i);
@@ -404,19 +383,19 @@ KERNEL BOUND(2) bundleCameras(double *u, double *g, const double *cameras, const
 			double f[params][2];
 #pragma unroll
 			for (int k = 0; k < params; k++) {
-				o.column(f[k], k);
+				o.column(f[k], camera, k);
+				s[triangle + k] = fma(f[k][0], b.x, fma(f[k][1], b.y, s[triangle + k]));
 #pragma unroll
 				for (int l = 0; l <= k; l++) s[element(k, l)] = fma(f[k][0], f[l][0], fma(f[k][1], f[l][1], s[element(k, l)]));
 			}
-			o.add(s + triangle, b.x, b.y);
 		});
 		const double *t = blockSums(s);
 		bool hold = isHeld(held, c);
 		for (int i = (int)threadX(); i < params * params; i += (int)threads()) {
 			int k = i / params, l = i % params;
-			u[blockLen * c + placeOf(k, l)] = through([&](int m, int n) { return lowerOf(t, m, n); }, k, l, own, own, hold, hold);
+			u[blockLen * c + placeOf(k, l)] = hold && (k == focal || l == focal) ? 0 : lowerOf(t, k, l);
 		}
-		for (int k = (int)threadX(); k < params; k += (int)threads()) g[params * c + k] = byParameter(t + triangle, k, own, hold);
+		for (int k = (int)threadX(); k < params; k += (int)threads()) g[params * c + k] = hold && k == focal ? 0 : t[triangle + k];
 	}
 }
 
@@ -517,11 +496,11 @@ KERNEL BOUND(5) bundleProduct(double *to, const double *cameras, const double *h
 			double y[2], b[3];
 			turn(b, camera, q + back);
 			o.along(y, m, b);
-			o.add(s, y[0], y[1]);
+			o.add(s, camera, y[0], y[1]);
 		});
 		const double *t = blockSums(s);
 		for (int k = (int)threadX(); k < params; k += (int)threads()) {
-			double v = byParameter(t, k, own, hold);
+			double v = hold && k == focal ? 0 : t[k];
 			to[params * c + k] = g ? v - g[params * c + k] : v;
 		}
 	}
@@ -530,14 +509,13 @@ KERNEL BOUND(5) bundleProduct(double *to, const double *cameras, const double *h
 // bundleDiagonal computes U - Σ GᵀG of each camera, over its observations, with G = L⁻¹·EᵀF.
 KERNEL BOUND(2) bundleDiagonal(double *to, const double *u, const double *cameras, const double *held, const double *points, const double *slopes, const int *ptr, const int *list, const int *seen, i64 n) {
 	for (i64 c = blockX(); c < n; c += blocks()) {
-		const double *own = cameras + cameraLen * c;
 		double s[triangle] = {};
 		eachOfCamera<pointLen>(cameras, points, slopes, ptr, list, seen, c, [&](const double *camera, const double *q, i64, double slope) __attribute__((always_inline)) {
 			View o(camera, q, slope);
 			double h[3][2], f[params][2];
 			o.solve(h, camera, q + factor);
 #pragma unroll
-			for (int k = 0; k < params; k++) o.column(f[k], k);
+			for (int k = 0; k < params; k++) o.column(f[k], camera, k);
 #pragma unroll
 			for (int m = 0; m < 3; m++) {
 				double g[params]; // a row of G
@@ -554,7 +532,7 @@ KERNEL BOUND(2) bundleDiagonal(double *to, const double *u, const double *camera
 		bool hold = isHeld(held, c);
 		for (int i = (int)threadX(); i < params * params; i += (int)threads()) {
 			int k = i / params, l = i % params;
-			to[params * params * c + i] = u[blockLen * c + placeOf(k, l)] - through([&](int m, int n) { return lowerOf(t, m, n); }, k, l, own, own, hold, hold);
+			to[params * params * c + i] = u[blockLen * c + placeOf(k, l)] - (hold && (k == focal || l == focal) ? 0 : lowerOf(t, k, l));
 		}
 	}
 }
@@ -601,24 +579,24 @@ struct Reduced {
 #pragma unroll
 		for (int l = 0; l < params; l++) {
 			double f[2];
-			k.column(f, l);
+			k.column(f, b, l);
 #pragma unroll
 			for (int r = 0; r < 2; r++) z[l][r] = fma(m[r][0], f[0], m[r][1] * f[1]);
 		}
 #pragma unroll
 		for (int r = 0; r < params; r++) {
 			double f[2];
-			i.column(f, r);
+			i.column(f, a, r);
 #pragma unroll
 			for (int l = 0; l < params; l++) s.at(params * r + l) = fma(f[0], z[l][0], fma(f[1], z[l][1], s.at(params * r + l)));
 		}
 	}
 
-	// element returns number i of the block (a, b), for the sum s of its pairs, of which own and other are the cameras.
-	INLINE double element(const double *s, int i, int a, int b, const double *own, const double *other, bool heldA, bool heldB) const {
+	// element returns number i of the block (a, b), for the sum s of its pairs. What belongs to a focal length that is held is zero.
+	INLINE double element(const double *s, int i, int a, int b, bool heldA, bool heldB) const {
 		if (i >= params * params) return 0; // pads a block
 		int k = i < 72 ? i / 8 : i - 72, l = i < 72 ? i % 8 : 8;
-		double v = through([&](int m, int n) { return s[params * m + n]; }, k, l, own, other, heldA, heldB);
+		double v = (k == focal && heldA) || (l == focal && heldB) ? 0 : s[params * k + l];
 		return a == b ? diagonal[params * params * (i64)a + params * k + l] - v : -v;
 	}
 };
@@ -663,7 +641,7 @@ KERNEL __attribute__((launch_bounds(shortThreads, 4))) bundleReduceShort(REDUCED
 		for (int p = 0; p < blockLen / part; p++) {
 			warpBarrier(); // points, or what was here, are read
 #pragma unroll
-			for (int i = 0; i < part; i++) places[lane * stage + i] = system.element(s, part * p + i, a, b, own, seeing, heldA, heldB);
+			for (int i = 0; i < part; i++) places[lane * stage + i] = system.element(s, part * p + i, a, b, heldA, heldB);
 			warpBarrier();
 #pragma unroll
 			for (int i = lane; i < lanes * part; i += lanes) {
@@ -704,7 +682,7 @@ KERNEL BOUND(2) bundleReduceLong(REDUCED) {
 		sums.all(s);
 		const double *t = blockSums(s);
 		bool heldA = isHeld(held, a), heldB = isHeld(held, b);
-		for (int i = (int)threadX(); i < blockLen; i += (int)threads()) to[blockLen * (i64)block + i] = system.element(t, i, a, b, own, other, heldA, heldB);
+		for (int i = (int)threadX(); i < blockLen; i += (int)threads()) to[blockLen * (i64)block + i] = system.element(t, i, a, b, heldA, heldB);
 	}
 }
 
