@@ -15,10 +15,10 @@ import (
 // it again from cameras and points. The same problem gives the
 // same bits on every run of a card. A solution on the host differs from it in rounding.
 //
-// An observation takes about nine numbers of the device's memory. With ba.Cholesky the device also
+// An observation takes about nine numbers of the device's memory, or ten with a loss. With ba.Cholesky the device also
 // forms the reduced camera system, and the host copies and factors it. Two cameras that see the same
 // point have a block in it, and so has each camera. A block takes 88 numbers on the device and on
-// the host. Two observations of one point take 4 bytes on the device, and 12 if there is a loss.
+// the host. A pair of observations of one point takes 4 bytes on the device, or 12 with a loss.
 //
 // One solution at a time may use them.
 type BundlePoints struct {

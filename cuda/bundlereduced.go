@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -20,9 +19,6 @@ type bundleReduced struct {
 	long   Memory[int32] // other blocks
 	blocks Memory[float64]
 }
-
-// longestList is how many pairs a block may have: its kernel counts them in an int.
-var longestList int64 = math.MaxInt32
 
 // newReduced returns the system with its pairs, which it finds on the host.
 func (b *BundlePoints) newReduced() (r bundleReduced, err error) {
@@ -50,9 +46,6 @@ func (b *BundlePoints) newReduced() (r bundleReduced, err error) {
 		each(func(_, _, c int32) { next[c]++ })
 		first, end := len(ends)/2, ptr[len(ptr)-1]
 		for c := range a + 1 {
-			if next[c] > longestList {
-				return r, fmt.Errorf("cuda: cameras %d and %d have %d pairs of observations of one point, expected at most %d", c, a, next[c], longestList)
-			}
 			if count := next[c]; count > 0 || c == a {
 				next[c], end = end, end+count
 				ptr, ends = append(ptr, end), append(ends, a, c)
