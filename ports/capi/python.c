@@ -463,10 +463,11 @@ static struct {
 	object *is_moving;                  /* whether it is of a grad, or of a jvp */
 	object *batch, *moving;             /* these make a tensor of a vmap, and of a grad */
 	object *single, *set_single;        /* whether a function of autograd may be called under transforms */
+	object *innermost, *grad_key;       /* the innermost transform, and the key of a grad */
 } pt;
 enum { torch_objects = sizeof pt / sizeof(object *) };
 /* Names. */
-static object *level, *schema_mode, *requires_grad, *apply_name, *problems_name;
+static object *level, *schema_mode, *requires_grad, *apply_name, *problems_name, *key_name;
 static object *materialize_name, *needs_name, *save_name, *saved_name; /* of an autograd.Function's context */
 static object *numbers[3]; /* 0 to 2 */
 static exchange dl;
@@ -539,15 +540,25 @@ static int see(object *a, void **data) {
 
 static void free_managed(managed *m) { free(m); }
 
+/* Multiplies a size in bytes, and returns whether memory may have it. */
+static int multiply(size_t *size, size_t by) {
+	if (by > 0 && *size > (size_t)PTRDIFF_MAX / 2 / by) return 0;
+	*size *= by;
+	return 1;
+}
+
 /* A new tensor without gaps, of the shape and type of another, and its address. This takes half of the time of torch.empty_like. */
 static object *like(object *a, void **data) {
 	enum { alignment = 64 };
 	tensor t;
 	if (dl.view(a, &t) != 0) return NULL;
 	size_t size = (size_t)t.bits / 8, words = (size_t)t.axes * sizeof(int64_t);
-	for (int d = 0; d < t.axes; d++) size *= (size_t)t.shape[d];
+	int fits = 1, empty = 0;
+	for (int d = 0; d < t.axes; d++) empty |= t.shape[d] == 0;
+	for (int d = 0; d < t.axes && !empty; d++) fits &= multiply(&size, (size_t)t.shape[d]);
+	if (empty) size = 0;
 	int64_t stride = 1;
-	managed *m = malloc(sizeof *m + 2 * words + alignment + size);
+	managed *m = fits ? malloc(sizeof *m + 2 * words + alignment + size) : NULL;
 	if (m == NULL) return py.PyErr_NoMemory();
 	*m = (managed){1, 0, NULL, free_managed, 0, t};
 	m->view.shape = (int64_t *)(m + 1);
@@ -656,15 +667,28 @@ static int number(object *function, object *argument, long *to) {
 	return 1;
 }
 
-enum { a_vmap = 1, a_grad = 2, others = 3 };
+enum { a_vmap = 1, a_grad = 2, deeper = 3 };
 
-/* How many transforms of torch.func there are: a vmap and a grad in it make 2, and more are others. It is -1 with an exception. */
+/* How many transforms of torch.func there are: a vmap and a grad in it make 2, and more are deeper. It is -1 with an exception. */
 static int transforms(void) {
 	int yes = holds(pt.transforms, NULL);
 	long levels;
 	if (yes <= 0) return yes;
 	if (!number(pt.levels, NULL, &levels)) return -1;
-	return levels < others ? (int)levels : others;
+	return levels < deeper ? (int)levels : deeper;
+}
+
+/* Whether the innermost transform is a grad, or -1 with an exception. */
+static int innermost_is_grad(void) {
+	enum { equal = 2 };
+	object *layer = py.PyObject_CallFunctionObjArgs(pt.innermost, NULL);
+	object *method = layer == NULL ? NULL : py.PyObject_GetAttr(layer, key_name);
+	object *key = method == NULL ? NULL : py.PyObject_CallFunctionObjArgs(method, NULL);
+	int yes = key == NULL ? -1 : py.PyObject_RichCompareBool(key, pt.grad_key, equal);
+	py.Py_DecRef(key);
+	py.Py_DecRef(method);
+	py.Py_DecRef(layer);
+	return yes;
 }
 
 /* Tensors without the transforms of torch.func: a vmap, and a grad in it if there are two. It returns a tuple, or NULL if the
@@ -840,20 +864,24 @@ static object *apply(kept *k, object *args) {
 
 /* A copy without gaps of a tensor at from. */
 static char *gather(const layout *l, const char *from) {
-	intptr_t size = l->bits / 8, shape[max_axes], strides[max_axes], n = 1;
+	intptr_t size = l->bits / 8, shape[max_axes], strides[max_axes];
+	size_t bytes = (size_t)size;
+	int good = 1;
 	for (int d = 0, missing = max_axes - l->axes; d < max_axes; d++) {
 		shape[d] = d < missing ? 1 : l->shape[d - missing];
 		strides[d] = d < missing ? 0 : l->strides[d - missing] * size;
-		n *= shape[d];
+		good &= multiply(&bytes, (size_t)shape[d]);
 	}
-	char *copy = malloc((size_t)(1 + n * size)), *to = copy;
+	char *copy = good ? malloc(1 + bytes) : NULL, *to = copy;
 	if (copy == NULL) return (char *)py.PyErr_NoMemory();
+	void *thread = bytes > max_held * sizeof(double) ? py.PyEval_SaveThread() : NULL; /* other threads of Python run meanwhile */
 	for (intptr_t i = 0; i < shape[0]; i++) {
 		for (intptr_t j = 0; j < shape[1]; j++) {
 			const char *at = from + i * strides[0] + j * strides[1];
 			for (intptr_t k = 0; k < shape[2]; k++, to += size, at += strides[2]) memcpy(to, at, (size_t)size);
 		}
 	}
+	if (thread != NULL) py.PyEval_RestoreThread(thread);
 	return copy;
 }
 
@@ -905,7 +933,7 @@ static object *first(object *function, object *parts, uint64_t problems, object 
 }
 
 static object *call_on_tensors(object *function, object *args, object *keywords) {
-	int levels = transforms(), no_calls = levels == 0 && calls_of(function) == NULL, failed = levels < 0, python = no_calls || levels == others;
+	int levels = transforms(), no_calls = levels == 0 && calls_of(function) == NULL, failed = levels < 0, python = no_calls || levels == deeper;
 	object *parts = NULL, *out = NULL; /* what the call is made on */
 	uint64_t problems = 0;
 	if (!failed && !python) {
@@ -1081,9 +1109,13 @@ static object *planned_gradients(object *capsule, object *args, object **saved, 
 }
 
 /* The same for a grad in a vmap, by the apply of a function of autograd, as these gradients may have gradients. It takes the inputs, the
- * cotangents and the constants. inputs is how many tensors precede the cotangents. */
+ * cotangents and the constants. inputs is how many tensors precede the cotangents. A vmap in the other, as jacrev makes one after its grad
+ * has ended, is not for this function: apply is of the level of a grad, and would lose gradients to what is outside. */
 static object *gradients_in_a_vmap(object *apply, intptr_t inputs, object *args, object **saved, int *other) {
 	intptr_t cotangents = py.PyTuple_Size(args) - 1;
+	int good = innermost_is_grad();
+	*other = good == 0;
+	if (good <= 0) return NULL;
 	for (intptr_t i = 0; i < cotangents; i++) {
 		if (py.PyTuple_GetItem(args, 1 + i) != pt.none) continue;
 		*other = 1;
@@ -1201,7 +1233,7 @@ void *rev_python_torch(const void *dlpack, void *objects, void *base) {
 	} names[] = {
 		{&level, "_current_level"}, {&schema_mode, "_schema_check_mode"}, {&requires_grad, "requires_grad"},
 		{&apply_name, "apply"}, {&materialize_name, "materialize_grads"}, {&needs_name, "needs_input_grad"},
-		{&save_name, "to_save"}, {&saved_name, "saved_tensors"}, {&problems_name, "problems"},
+		{&save_name, "to_save"}, {&saved_name, "saved_tensors"}, {&problems_name, "problems"}, {&key_name, "key"},
 	};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		if ((*names[i].to = py.PyUnicode_InternFromString(names[i].name)) == NULL) return NULL;

@@ -197,6 +197,38 @@ def test_vmap_of_grad_by_what_is_outside():
         torch.testing.assert_close(torch.autograd.grad(each.sum(), c)[0], (a / torch.linalg.vector_norm(a, dim=1, keepdim=True)).sum())
 
 
+def _rows_by_vjp(f):
+    """The gradient of a function of one value, by a vmap of its vjp."""
+
+    def g(v):
+        y, vjp = F.vjp(f, v)
+        return F.vmap(vjp)(torch.ones(2, *y.shape, dtype=y.dtype))[0]
+
+    return g
+
+
+@pytest.mark.parametrize("transform", [F.grad, F.jacrev, _rows_by_vjp])
+def test_vmap_of_rows_by_what_is_outside(transform):
+    """The same, for a vmap of cotangents in the vmap, and with a second way to the factor: no gradient is lost without a word."""
+    a = x(3, 4).detach()
+    for _ in range(3):
+        grads = []
+        for norm in (rt.revlinalg.Norm2, torch.linalg.vector_norm):
+            c = torch.tensor(2.0, dtype=a.dtype, requires_grad=True)
+            each = F.vmap(transform(lambda v, c=c, norm=norm: c * norm(v)))(a)
+            grads.append(torch.autograd.grad(each.sum() + c, c)[0])
+        torch.testing.assert_close(*grads)
+
+
+def test_vmap_that_is_not_kept():
+    """Problems without elements, and a tensor that is given twice."""
+    a = x(3, 4).detach()
+    for _ in range(3):
+        torch.testing.assert_close(F.vmap(rt.revlinalg.Norm2)(a[:, :0]), torch.zeros(3, dtype=a.dtype))
+        torch.testing.assert_close(F.vmap(lambda v: rt.revlinalg.Dot(v, v))(a), (a * a).sum(1))
+        torch.testing.assert_close(F.vmap(lambda v: rt.revlinalg.Dot(v, Y=v))(a), (a * a).sum(1))
+
+
 def test_no_transforms():
     """What has no derivative says so."""
     f, a = mean_square(rt.revlinalg.MatMul), x(2, 3).detach()

@@ -146,6 +146,7 @@ def _quick():
         None, True, False, torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.Tensor.is_conj, torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack, _early[_INFRA], _early, vars(forward_ad), torch.is_grad_enabled, torch.Tensor.contiguous, torch._C._is_tracing,
         _functorch.maybe_current_level, _functorch.maybe_get_level, _functorch.maybe_get_bdim, _functorch.get_unwrapped, _functorch.is_gradtrackingtensor,
         _functorch._add_batch_dim, _functorch._wrap_for_grad, _functorch.get_single_level_autograd_function_allowed, _functorch.set_single_level_autograd_function_allowed,
+        _functorch.peek_interpreter_stack, _Transform.Grad,
     )
     made = _library_.python_torch_type(_Calls, api, objects)
     return made and made()
@@ -809,15 +810,21 @@ def _function(kernel):
     def problems(parts, axes, args, kwargs):
         """The first call on all problems of a vmap, or a grad in one, on tensors like parts. axes has two bits for each of
         them: 1 more than its axis of problems, or 0."""
-        kwargs = kwargs or {}
+        kwargs, types = kwargs or {}, tuple([a.dtype for a in parts])
+        twice = len(set(map(id, args))) < len(args)
+        if twice or types in refused or any(a.numel() == 0 or a.is_conj() for a in parts) or not all(type(v) in _library.NUMBERS for v in kwargs.values()):
+            return call(kernel, *args, **kwargs)
         spec, x, constants = _bound(kernel, args, kwargs)
-        if _order([*x, *constants], args) is _ALL and all(type(v) in _library.NUMBERS for v in kwargs.values()):
+        if _order([*x, *constants], args) is not _ALL:
+            refused.add(types)
+        else:
             made = _Problems(spec, parts, [(axes >> 2 * i & 3) - 1 for i in range(len(parts))])
             if made.plans and made.plans.plan and made.plans.plan.known:
                 state[0]._calls = state[0]._keep(parts, made.plans.copied, made.plans.plan.known, made, kwargs, axes)
         return call(kernel, *args, **kwargs)
 
     state = [slow]  # what makes the calls
+    refused = set()  # types of tensors that the kernel takes in another order or as copies, which problems does not keep
 
     def quick():
         if state[0] is slow:
