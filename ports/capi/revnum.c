@@ -140,6 +140,7 @@ void rev_watch_interrupts(void) {
 
 /* Some threads flush subnormal numbers, as those of XLA do, or round in another way. Threads of Go do neither, and those that
  * Go starts in a call do as the caller. So a call computes as a process begins, and then the caller goes on as before.
+ * Threads that Go starts while the library is loaded are not reached by this.
  * On x86 the register MXCSR says so. The functions of fenv.h do not look at it on Windows. */
 #ifdef __SSE2__
 typedef unsigned int environment;

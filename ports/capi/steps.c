@@ -74,6 +74,7 @@ static int32_t read_arguments(const memory *m, const int64_t *step, int64_t word
 /* A call or a batch of calls. */
 static int32_t call(const memory *m, const int64_t *step, int64_t words, int batch, char *text) {
 	rev_arg args[max_args];
+	if (batch && words > 0 && step[4] == 0) return REV_OK; /* no problem, so there is no memory of a first one either */
 	int32_t status = read_arguments(m, step, words, batch, args, text);
 	if (status != REV_OK) return status;
 	int64_t n = (words - batch) / (argument_words + batch);

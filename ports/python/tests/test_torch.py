@@ -221,8 +221,10 @@ def test_vmap_of_rows_by_what_is_outside(transform):
 
 
 def test_vmap_that_is_not_kept():
-    """Problems without elements, and a tensor that is given twice."""
+    """No problems, problems without elements, and a tensor that is given twice."""
     a = x(3, 4).detach()
+    torch.testing.assert_close(F.vmap(rt.revlinalg.Norm2)(a[:0]), torch.zeros(0, dtype=a.dtype))
+    torch.testing.assert_close(F.vmap(F.grad(rt.revlinalg.Norm2))(a[:0]), a[:0])
     for _ in range(3):
         torch.testing.assert_close(F.vmap(rt.revlinalg.Norm2)(a[:, :0]), torch.zeros(3, dtype=a.dtype))
         torch.testing.assert_close(F.vmap(lambda v: rt.revlinalg.Dot(v, v))(a), (a * a).sum(1))
