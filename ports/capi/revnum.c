@@ -41,10 +41,58 @@ int32_t rev_abi_version(void) { return REV_ABI_VERSION; }
 
 const char *rev_last_error(void) { return message; }
 
-int64_t rev_rules_json(char *buf, int64_t size) { return fork_status(message) ? -1 : goRulesJSON(buf, size); }
+/* Some threads flush subnormal numbers, as those of XLA do, or round in another way. Threads of Go do neither, and those that
+ * Go starts in a call do as the caller. So a call computes as a process begins, and then the caller goes on as before.
+ * Threads that Go starts while the library is loaded are not reached by this.
+ * On x86 the register MXCSR says so. The functions of fenv.h do not look at it on Windows. */
+#ifdef __SSE2__
+typedef unsigned int environment;
+
+static environment begin(void) {
+	enum { flags = 0x3f, usual = 0x1f80 };
+	environment before = _mm_getcsr();
+	if ((before & ~flags) != usual) _mm_setcsr(usual);
+	return before;
+}
+
+static void end(environment before) {
+	if (_mm_getcsr() != before) _mm_setcsr(before);
+}
+#else
+typedef fenv_t environment;
+
+static environment begin(void) {
+	environment before;
+	fegetenv(&before);
+	fesetenv(FE_DFL_ENV);
+	return before;
+}
+
+static void end(environment before) { fesetenv(&before); }
+#endif
+
+int64_t rev_rules_json(char *buf, int64_t size) {
+	if (fork_status(message)) return -1;
+	environment e = begin();
+	int64_t n = goRulesJSON(buf, size);
+	end(e);
+	return n;
+}
+
+/* What rev_rules_hash returns. */
+int64_t rules_hash(void) {
+	environment e = begin();
+	int64_t hash = goRulesHash();
+	end(e);
+	return hash;
+}
 
 int32_t rev_kernel(const char *name) {
-	return fork_status(message) ? -1 : goKernel((char *)name, message, sizeof message);
+	if (fork_status(message)) return -1;
+	environment e = begin();
+	int32_t kernel = goKernel((char *)name, message, sizeof message);
+	end(e);
+	return kernel;
 }
 
 /* parallel.Calls, which is NULL before the first call that may be interrupted. */
@@ -138,36 +186,6 @@ void rev_watch_interrupts(void) {
 }
 #endif
 
-/* Some threads flush subnormal numbers, as those of XLA do, or round in another way. Threads of Go do neither, and those that
- * Go starts in a call do as the caller. So a call computes as a process begins, and then the caller goes on as before.
- * Threads that Go starts while the library is loaded are not reached by this.
- * On x86 the register MXCSR says so. The functions of fenv.h do not look at it on Windows. */
-#ifdef __SSE2__
-typedef unsigned int environment;
-
-static environment begin(void) {
-	enum { flags = 0x3f, usual = 0x1f80 };
-	environment before = _mm_getcsr();
-	if ((before & ~flags) != usual) _mm_setcsr(usual);
-	return before;
-}
-
-static void end(environment before) {
-	if (_mm_getcsr() != before) _mm_setcsr(before);
-}
-#else
-typedef fenv_t environment;
-
-static environment begin(void) {
-	environment before;
-	fegetenv(&before);
-	fesetenv(FE_DFL_ENV);
-	return before;
-}
-
-static void end(environment before) { fesetenv(&before); }
-#endif
-
 /* A call of a kernel. steps.c and python.c make calls too. */
 int32_t make_call(int32_t kernel, int32_t pass, rev_arg *args, int64_t n, int64_t count, int64_t *moves, char *text) {
 	environment e = begin();
@@ -186,7 +204,11 @@ int32_t short_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n)
  * steps.c keep calls. */
 void *keep_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n) {
 	char text[REV_MESSAGE_SIZE];
-	return fork_status(text) ? NULL : (void *)goKeep(kernel, pass, (rev_arg *)args, n);
+	if (fork_status(text)) return NULL;
+	environment e = begin();
+	void *call = (void *)goKeep(kernel, pass, (rev_arg *)args, n);
+	end(e);
+	return call;
 }
 
 /* Makes a call without watch. data are the addresses of its arguments. */
@@ -200,7 +222,10 @@ int32_t call_kept(void *call, void *const *data) {
 }
 
 void forget_call(void *call) {
-	if (call != NULL && !forked) goForget(call);
+	if (call == NULL || forked) return;
+	environment e = begin();
+	goForget(call);
+	end(e);
 }
 
 int32_t rev_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n) {
@@ -239,7 +264,9 @@ void rev_interrupt(void) {
 	if (forked) return;
 	find_calls();
 	interrupt_calls();
+	environment e = begin();
 	goInterrupt();
+	end(e);
 }
 
 static int32_t block(int weighted, const double *feature, const double *const *parameters, double *residuals, double **jacobians) {

@@ -11,6 +11,7 @@
 /* revnum.c */
 int32_t fork_status(char *text);
 void watch(void);
+int64_t rules_hash(void);
 int32_t make_call(int32_t kernel, int32_t pass, rev_arg *args, int64_t n, int64_t count, int64_t *moves, char *text);
 void *keep_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n);
 int32_t call_kept(void *call, void *const *data);
@@ -21,7 +22,7 @@ int64_t rev_rules_hash(void) {
 	int64_t hash = atomic_load_explicit(&known, memory_order_relaxed);
 	char text[REV_MESSAGE_SIZE];
 	if (hash == 0 && !fork_status(text)) {
-		hash = goRulesHash();
+		hash = rules_hash();
 		atomic_store_explicit(&known, hash, memory_order_relaxed);
 	}
 	return hash;
