@@ -151,7 +151,8 @@ func AddSquares[T cpu.Float](dst, x []T, ldx int, c, q []T) {
 }
 
 // AddMoments computes m1[i] += Σ_p w[p]·(x[i,p] - c[i]) and m2[i] += Σ_p w[p]·(x[i,p] - c[i])² for i < len(c) =
-// len(m1) = len(m2) and p < len(w). Row i of x begins at i*ldx. c is finite: lanes beyond p have a weight of 0, and 0·∞ is no number.
+// len(m1) = len(m2) and p < len(w). Row i of x begins at i*ldx. c is finite: vector code may add
+// 0·(x - c[i]) beyond p, which is NaN for an infinite c.
 func AddMoments[T cpu.Float](w, x []T, ldx int, c, m1, m2 []T) {
 	n := len(w)
 	checkRead(n, len(c), len(x), ldx)
