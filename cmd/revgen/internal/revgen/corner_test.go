@@ -36,9 +36,12 @@ func testFolder(t *testing.T, dir string) {
 	}
 }
 
-// folder returns the files of a folder, with what revgen writes.
+// folder returns the files of a folder, with what revgen writes. Tests share them: do not change them.
 func folder(t testing.TB, dir string) map[string]string {
 	t.Helper()
+	if files := folders[dir]; files != nil {
+		return files
+	}
 	written, err := Dir(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -58,8 +61,11 @@ func folder(t testing.TB, dir string) map[string]string {
 	for name, text := range written { // in place of what somebody may have written there
 		files[filepath.Base(name)] = string(text)
 	}
+	folders[dir] = files
 	return files
 }
+
+var folders = map[string]map[string]string{}
 
 // testPackage runs the tests of a package with the given files, and returns what they print.
 func testPackage(t *testing.T, files map[string]string) (string, error) {
