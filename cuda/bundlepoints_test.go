@@ -219,7 +219,7 @@ func TestBundleRay(t *testing.T) {
 		r := [3]float64(p.Cameras[:3])
 		s := math.Sqrt(r[0]*r[0] + r[1]*r[1] + r[2]*r[2])
 		// x + a·r×x + b·r×(r×x)
-		turn := func(a, b float64, x [3]float64) (y [3]float64) {
+		turn := func(r [3]float64, a, b float64, x [3]float64) (y [3]float64) {
 			u := cross(r, x)
 			v := cross(r, u)
 			for i := range y {
@@ -228,7 +228,7 @@ func TestBundleRay(t *testing.T) {
 			return y
 		}
 		b := (1 - math.Cos(s)) / (s * s)
-		ray := turn(-math.Sin(s)/s, b, turn(b, (s-math.Sin(s))/(s*s*s), [3]float64{1})) // Rᵀ·K·e₀
+		ray := turn(r, -math.Sin(s)/s, b, turn(r, b, (s-math.Sin(s))/(s*s*s), [3]float64{1})) // Rᵀ·K·e₀
 		for q := range 30 {
 			cameras := []int{1, 2}
 			if q < 4 {
@@ -240,7 +240,12 @@ func TestBundleRay(t *testing.T) {
 			}
 			for _, c := range cameras {
 				p.Camera, p.Point = append(p.Camera, c), append(p.Point, q)
-				p.Features = append(p.Features, 0.1*rnd.NormFloat64(), 0.1*rnd.NormFloat64())
+				r := [3]float64(p.Cameras[9*c:])
+				s := math.Sqrt(r[0]*r[0] + r[1]*r[1] + r[2]*r[2])
+				y := turn(r, math.Sin(s)/s, (1-math.Cos(s))/(s*s), [3]float64(p.Points[3*q:]))
+				for k, shift := range []float64{0.1, -0.2} { // about where the camera sees the point
+					p.Features = append(p.Features, -1.5*(y[k]+shift)/(y[2]-9)+0.05*rnd.NormFloat64())
+				}
 			}
 		}
 		points := must(NewBundlePoints(dev, p, nil))(t)
@@ -265,6 +270,19 @@ func TestBundleRay(t *testing.T) {
 						t.Errorf("seed %d, camera %d: elements %d, %d of U are %v and %v", seed, c, k, l, u[at(k, l)], u[at(l, k)])
 					}
 				}
+			}
+		}
+		for _, method := range []ba.Method{ba.ConjugateGradients, ba.Cholesky} {
+			host, device := *p, *p
+			host.Cameras, host.Points = slices.Clone(p.Cameras), slices.Clone(p.Points)
+			device.Cameras, device.Points = slices.Clone(p.Cameras), slices.Clone(p.Points)
+			want, err := ba.Solve(t.Context(), &host, &ba.Options{Method: method, MaxIter: 8})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := ba.Solve(t.Context(), &device, &ba.Options{Method: method, MaxIter: 8, Points: points})
+			if err != nil || !(math.Abs(got.Final-want.Final) <= 1e-6*want.Final) || want.Final > 0.9*want.Initial {
+				t.Errorf("seed %d, %v: cost %v from %v, want %v, %v", seed, method, got.Final, want.Initial, want.Final, err)
 			}
 		}
 		if err := points.Free(); err != nil {
