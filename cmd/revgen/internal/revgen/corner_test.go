@@ -2,10 +2,13 @@ package revgen
 
 import (
 	"encoding/json"
+	"go/parser"
+	"go/types"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	// What the tests that run here import, so that go test runs them again when it changes. They import examples too:
@@ -14,6 +17,7 @@ import (
 	_ "revnum/rev/revtest"
 	_ "revnum/revlinalg"
 	_ "revnum/revnn"
+	_ "revnum/revsparse"
 
 	"revnum/internal/long"
 )
@@ -28,21 +32,29 @@ func TestCorner(t *testing.T) {
 	testFolder(t, corner)
 }
 
-// testFolder writes the derivatives of the package in a folder, and runs its tests.
-func testFolder(t *testing.T, dir string) {
+// testFolder writes the derivatives of the package in a folder, and runs its tests, some only in the long run.
+func testFolder(t *testing.T, dir string, slow ...string) {
 	t.Helper()
-	if out, err := testPackage(t, folder(t, dir)); err != nil {
+	files := folder(t, dir)
+	if !long.Tests() {
+		files = part(t, dir, slow...)
+	}
+	if out, err := testPackage(t, files); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// folder returns the files of a folder, with what revgen writes. Tests share them: do not change them.
+// folder returns the files of a folder, with what revgen writes, whose types are right. Tests share them: do not change them.
 func folder(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	if files := folders[dir]; files != nil {
 		return files
 	}
-	written, err := Dir(dir)
+	p, sources, err := parse(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := p.written(sources)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +72,14 @@ func folder(t testing.TB, dir string) map[string]string {
 	}
 	for name, text := range written { // in place of what somebody may have written there
 		files[filepath.Base(name)] = string(text)
+		f, err := parser.ParseFile(p.fset, name, text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources = append(sources, f)
+	}
+	if _, err := (&types.Config{Importer: p.imports}).Check("written", p.fset, sources, nil); err != nil {
+		t.Fatal(err)
 	}
 	folders[dir] = files
 	return files
@@ -70,7 +90,7 @@ var folders = map[string]map[string]string{}
 // testPackage runs the tests of a package with the given files, and returns what they print.
 func testPackage(t *testing.T, files map[string]string) (string, error) {
 	t.Helper()
-	build := []string{"-gcflags=-l -dwarf=false"} // inlining takes half of the time, and a tenth is for debuggers
+	build := []string{"-gcflags=./written/...=-l -dwarf=false"} // inlining takes half of the time, and a tenth is for debuggers
 	if testing.Short() {
 		return runPackage(t, files, build, "-test.short")
 	}
@@ -88,11 +108,11 @@ func runPackage(t testing.TB, files map[string]string, build []string, run ...st
 	tmp := t.TempDir()
 	replace := map[string]string{}
 	for name, text := range files {
-		at := filepath.Join(tmp, name+".txt")
+		at := filepath.Join(tmp, strings.ReplaceAll(name, "/", "_")+".txt")
 		if err := os.WriteFile(at, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		replace[filepath.Join(dir, name)] = at
+		replace[filepath.Join(dir, filepath.FromSlash(name))] = at
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {

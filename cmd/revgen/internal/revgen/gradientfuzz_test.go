@@ -3,20 +3,16 @@ package revgen
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/printer"
 	"go/token"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"revnum/internal/long"
-
-	"revnum/cmd/revgen/internal/gradient"
 )
 
 // A scribe writes random functions of plain Go, for their gradients. Its expressions are short and have few
@@ -972,9 +968,9 @@ func TestRows(t *testing.T) {
 }
 `
 
-// TestRandomGradients compares the gradients of random functions with differences of values and with their
+// randomGradients compares the gradients of random functions with differences of values and with their
 // tangents, and their Hessians with differences of gradients and their transposes.
-func TestRandomGradients(t *testing.T) {
+func randomGradients(t *testing.T, b *batch) {
 	count, seed := randomCount(t, long.Or(16, 6))
 	s := &scribe{rnd: rand.New(rand.NewPCG(seed, 2))}
 	s.line("%s", fuzzHead)
@@ -1021,43 +1017,11 @@ func TestRandomGradients(t *testing.T) {
 		fmt.Fprintf(&table, "{\"f%[1]d\", f%[1]d, f%[1]dValue, f%[1]dGradient, f%[1]dHessVec, j%[1]dJVP, n%[1]dGradient, t%[1]dGradient},\n", k)
 	}
 	test := fuzzTest + "\nvar all = []struct {\nname string\nf, value func(x []float64, n int) float64\ng func(g, x []float64, n int) float64\nh, j func(dst, x, v []float64, n int)\nn func(g, x, u []float64, n int) float64\nt func(g, x, u, w []float64, n int) float64\n}{\n" + table.String() + "}\n"
-	text := testWritten(t, s.out.String(), test)
+	text := b.add(t, s.out.String(), test)
 	t.Logf("%d bytes are written for %d", len(text), s.out.Len())
 	if len(text) > 40*s.out.Len() {
 		t.Error("these are too many")
 	}
-}
-
-// testWritten runs a test of functions with what is written for them, and returns that.
-func testWritten(t *testing.T, source, test string) string {
-	t.Helper()
-	dir := t.TempDir()
-	name := filepath.Join(dir, "random.go")
-	at := filepath.Join(os.TempDir(), "random_gradients.go")
-	if err := os.WriteFile(name, []byte(source), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	fset := testFiles
-	file, err := parser.ParseFile(fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := []*ast.File{file}
-	written, err := load(fset, files, importerFor(t, ".")).written(files)
-	if err != nil {
-		_ = os.WriteFile(at, []byte(source), 0o666)
-		t.Fatalf("%v\nthe functions are in %s", err, at)
-	}
-	text := written[strings.TrimSuffix(name, ".go")+gradient.Suffix]
-	watched := source
-	if strings.Contains(test, "func seen(") {
-		watched = watch(t, fset, file)
-	}
-	if out, err := testPackage(t, map[string]string{"random.go": watched, "random_grad.go": string(text), "random_test.go": test}); err != nil {
-		_ = os.WriteFile(at, []byte(source), 0o666)
-		t.Errorf("%v\n%s\nthe functions are in %s", err, out, at)
-	}
-	return string(text)
 }
 
 // watch returns a file in which seen gets what is assigned.
@@ -1095,9 +1059,9 @@ func watch(t *testing.T, fset *token.FileSet, file *ast.File) string {
 	return out.String()
 }
 
-// TestRandomJacobians compares Jacobians of random functions, many of which have a structure, with their
+// randomJacobians compares Jacobians of random functions, many of which have a structure, with their
 // products.
-func TestRandomJacobians(t *testing.T) {
+func randomJacobians(t *testing.T, b *batch) {
 	count, seed := randomCount(t, long.Or(40, 12))
 	s := &scribe{rnd: rand.New(rand.NewPCG(seed, 3))}
 	s.line("%s", fuzzHead)
@@ -1106,7 +1070,7 @@ func TestRandomJacobians(t *testing.T) {
 		s.rows(fmt.Sprint("k", k))
 		fmt.Fprintf(&table, "{k%dJacobian, k%dJVP},\n", k, k)
 	}
-	text := testWritten(t, s.out.String(), fuzzRows+"\nvar rows = []struct {\nj func(dst *mat.Dense, x []float64, at []int)\np func(dst, x, v []float64, at []int)\n}{\n"+table.String()+"}\n")
+	text := b.add(t, s.out.String(), fuzzRows+"\nvar rows = []struct {\nj func(dst *mat.Dense, x []float64, at []int)\np func(dst, x, v []float64, at []int)\n}{\n"+table.String()+"}\n")
 	n := strings.Count(text, "num.NewPattern(")
 	t.Logf("%d of %d Jacobians have a structure", n, count)
 	if n < count/10 {
@@ -1126,10 +1090,10 @@ func randomCount(t *testing.T, count int) (_ int, seed uint64) {
 	return count, seed
 }
 
-// A loop that ends early stands in the gradient of a written second derivative, which goes back through it, and
+// thirdOfEarlyEnd has a loop that ends early. It stands in the gradient of a written second derivative, which goes back through it, and
 // whose own gradient does not.
-func TestThirdOfEarlyEnd(t *testing.T) {
-	testWritten(t, `package written
+func thirdOfEarlyEnd(t *testing.T, b *batch) {
+	b.add(t, `package written
 
 import "math"
 

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// TestGradientPassesOfSearches compares values, gradients and products with the Hessian of functions that search for the
+// gradientPassesOfSearches compares values, gradients and products with the Hessian of functions that search for the
 // nearest row, and that add numbers to slices, with the functions and with differences. Where the loop changes what it searches,
 // it stays a loop.
-func TestGradientPassesOfSearches(t *testing.T) {
-	text := testWritten(t, `package written
+func gradientPassesOfSearches(t *testing.T, b *batch) {
+	text := b.add(t, `package written
 
 import "math"
 

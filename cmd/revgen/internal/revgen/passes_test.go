@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestGradientPasses compares values and gradients of functions that passes over both sweeps could get wrong, and
+// gradientPasses compares values and gradients of functions that passes over both sweeps could get wrong, and
 // bounds the length of what is written for them and its memory.
-func TestGradientPasses(t *testing.T) {
+func gradientPasses(t *testing.T, b *batch) {
 	var source strings.Builder
 	source.WriteString(`package written
 
@@ -138,7 +138,7 @@ func chained(x []float64) float64 {
 		fmt.Fprintf(&source, "\ty%d := y%d*a*a + y%d*b - y%d*a\n", i+1, i, i, i)
 	}
 	source.WriteString("\treturn y11\n}\n")
-	text := testWritten(t, source.String(), `package written
+	text := b.add(t, source.String(), `package written
 
 import (
 	"math"

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// TestGradientPassesOverSlices compares values and gradients of functions over slices: loops that become calls, memory
+// gradientPassesOverSlices compares values and gradients of functions over slices: loops that become calls, memory
 // that is replaced in each iteration, and integers and slices that come back without a tape, also where they nearly
 // are that.
-func TestGradientPassesOverSlices(t *testing.T) {
-	text := testWritten(t, `package written
+func gradientPassesOverSlices(t *testing.T, b *batch) {
+	text := b.add(t, `package written
 
 import "math"
 
@@ -390,11 +390,11 @@ func compare(t *testing.T, name string, x []float64, f func(x []float64) float64
 }
 `
 
-// TestGradientPassesOverParts compares values, gradients and products with the second derivatives of functions of
+// gradientPassesOverParts compares values, gradients and products with the second derivatives of functions of
 // parts of slices whose bounds change with what they are bounds of, and of integers that change by what is computed
 // from them. A quotient that is stored is what the function computes.
-func TestGradientPassesOverParts(t *testing.T) {
-	text := testWritten(t, `package written
+func gradientPassesOverParts(t *testing.T, b *batch) {
+	text := b.add(t, `package written
 
 import "math"
 

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// TestGradientPassesOfFunctions compares values and gradients of loops over functions with those of the functions. Loops whose
+// gradientPassesOfFunctions compares values and gradients of loops over functions with those of the functions. Loops whose
 // iterations depend on each other stay as they are.
-func TestGradientPassesOfFunctions(t *testing.T) {
-	text := testWritten(t, `package written
+func gradientPassesOfFunctions(t *testing.T, b *batch) {
+	text := b.add(t, `package written
 
 import "math"
 
