@@ -72,13 +72,19 @@ func folder(t testing.TB, dir string) map[string]string {
 	}
 	for name, text := range written { // in place of what somebody may have written there
 		files[filepath.Base(name)] = string(text)
+	}
+	checked := sources[:0]
+	for name, text := range files { // parsed again, because revgen changes what it reads
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
 		f, err := parser.ParseFile(p.fset, name, text, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sources = append(sources, f)
+		checked = append(checked, f)
 	}
-	if _, err := (&types.Config{Importer: p.imports}).Check("written", p.fset, sources, nil); err != nil {
+	if _, err := (&types.Config{Importer: p.imports}).Check("written", p.fset, checked, nil); err != nil {
 		t.Fatal(err)
 	}
 	folders[dir] = files
