@@ -39,7 +39,7 @@ func TestSameText(t *testing.T) {
 }
 
 // TestBorrowed does so with package borrowed.
-func TestBorrowed(t *testing.T) { testFolder(t, "testdata/borrowed") }
+func TestBorrowed(t *testing.T) { testFolder(t, "testdata/borrowed", "TestLarger") }
 
 // BenchmarkGradients prints how long the gradients of package science take, with the values, beside
 // their functions and adjoints that are written by hand:
