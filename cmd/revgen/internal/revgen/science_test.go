@@ -15,7 +15,7 @@ import (
 // TestScience writes the gradients of package science, and runs its tests, which compare them
 // with differences of values.
 func TestScience(t *testing.T) {
-	testFolder(t, "testdata/science", "TestByHand", "TestChoices", "TestComplexes", "TestModels", "TestNested", "TestNumerics", "TestTraps")
+	testFolder(t, "testdata/science", "TestByHand", "TestChoices", "TestNested", "TestTraps")
 }
 
 // What is written does not depend on the order of maps.

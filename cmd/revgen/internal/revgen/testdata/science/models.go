@@ -326,7 +326,7 @@ func elementary(x []float64) float64 {
 	s += math.FMA(a, b, a) + math.Floor(b) + math.Hypot(a, b) + math.J0(a) + math.J1(b) + math.Jn(2, a+b)
 	s += math.Log(a) + math.Log10(b) + math.Log1p(a) + math.Log2(b) + math.Max(a, 2*b) + math.Min(a, 2*b) + math.Mod(7*a, b+1)
 	s += math.Pow(a, b) + math.Pow(b, 3) + math.Remainder(5*a, b+1) + math.Round(a) + math.Sin(a) + math.Sinh(b) + math.Sqrt(a*b)
-	s += math.Tan(a) + math.Tanh(b) + math.Trunc(a) + math.Y0(1+a) + math.Y1(1+b) + math.Yn(2, 1+a) + min(a, b, a*b) + max(3*a, b)
+	s += math.Erfinv(a/2) + math.Erfcinv(1+b/2) + math.Tan(a) + math.Tanh(b) + math.Trunc(a) + math.Y0(1+a) + math.Y1(1+b) + math.Yn(2, 1+a) + min(a, b, a*b) + max(3*a, b)
 	sin, cos := math.Sincos(a * b)
 	whole, fraction := math.Modf(5 * a)
 	lg, sign := math.Lgamma(a + 1)
