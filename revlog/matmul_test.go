@@ -57,7 +57,7 @@ func randomMatMul[T rev.Float](rnd *rand.Rand, m, l, n int, spread float64) revl
 
 func TestMatMul(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, matMulSpec[float64](0)) })
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, matMulSpec[float32](0)) })
+	t.Run("float32", func(t *testing.T) { kerneltest.Kernel[float32](t, matMulSpec[float32](0)) })
 }
 
 // The elements that are computed directly, all of them or some, go through the
