@@ -161,8 +161,8 @@ const (
 	Extremes Property = "Extremes"
 	// NoAllocation: after the first call on a shape, methods do not allocate.
 	NoAllocation Property = "NoAllocation"
-	// Workers: the results have the same bits for 1 and 2 workers, and for 7 if REVNUM_LONG is
-	// set. (Kernels without a field Workers pass.)
+	// Workers: the results have the same bits for 1, 2 and 7 workers. (Kernels
+	// without a field Workers pass.)
 	Workers Property = "Workers"
 	// Uncall: rev.Uncall of the kernel inverts its Adjoint, Tangent and AdjointTangent.
 	// (Kernels in place that do not have these passes pass.)
