@@ -787,3 +787,19 @@ def test_closed_library():
     code = "import torch, revnum.torch as rt; from revnum import _library; _library.library.close(); rt.revlinalg.Sum(torch.ones(2, dtype=torch.float64))"
     r = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert r.returncode == 1 and "the library is closed" in r.stderr
+
+
+def test_loaded_where_subnormal_numbers_are_flushed():
+    """The library does not flush them if the thread that loads it does, and leaves that thread as it was."""
+    code = """
+import numpy as np, torch
+assert torch.set_flush_denormal(True)
+import revnum.numpy as rn
+a, eye = np.full((600, 600), 1e-311), np.eye(600)
+for _ in range(10):
+    assert (rn.revlinalg.MatMul(a, eye).view(np.int64) == a.view(np.int64)).all()
+assert (a[0] + a[0] == 0).all()
+"""
+    if not (sys.platform == "linux" and torch.set_flush_denormal(False)):
+        pytest.skip("needs Linux on a processor with this mode")
+    subprocess.run([sys.executable, "-c", code], check=True)
