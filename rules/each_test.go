@@ -459,6 +459,27 @@ func TestCallEachZero(t *testing.T) {
 	}
 }
 
+// A matrix without elements has no gaps, whatever its strides are.
+func TestCallEachZeroWithoutElements(t *testing.T) {
+	const n = 3
+	none := make([]float64, 1)
+	empty := func(rows, cols int, zero bool) Buffer {
+		return Buffer{Data: unsafe.Pointer(&none[0]), Type: Float64, Axes: 2, Shape: [2]int{rows, cols}, Stride: [2]int{1, 1}, Move: 8, Zero: zero}
+	}
+	result := func() Buffer {
+		c := Matrix(rev.NewGeneral(2, 3, make([]float64, 6*n)[:6]))
+		c.Move = 8 * 6
+		return c
+	}
+	args := Args{
+		Operands:   []Buffer{result(), empty(2, 0, false), empty(0, 3, false)},
+		Cotangents: []Buffer{result(), empty(2, 0, true), empty(0, 3, true)},
+	}
+	if err := lookup(t, "revlinalg.MatMul[float64]").CallEach(Adjoint, args, n); err != nil {
+		t.Error(err)
+	}
+}
+
 // norms returns n problems of norms of size elements.
 func norms(n, size int, out []float64) Args {
 	x := make([]float64, n*size)
