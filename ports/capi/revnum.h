@@ -13,7 +13,7 @@
  * int32_t return REV_OK or another status; rev_last_error then says why.
  * Calls of kernels, models and residual blocks round to nearest and keep subnormal numbers, also on
  * a thread that does not, which then goes on as before. Such a thread may load the library on Linux.
- * Elsewhere, load it on one that does: what Go starts then computes as that thread.
+ * On other systems load it on a thread that rounds so and keeps them: what Go starts computes as that thread.
  *
  * Limits, which are those of Go in a shared library:
  *   - Do not fork after the library is loaded, but to exec. (Python: multiprocessing
