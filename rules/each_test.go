@@ -112,14 +112,14 @@ func TestCallEach(t *testing.T) {
 	})
 }
 
-// testCallEach tests each second pass, the first or not, or all if REVNUM_LONG is set.
+// testCallEach tests one pass of eight, from the given one on, or all if REVNUM_LONG is set.
 func testCallEach(t *testing.T, first int, zero bool) {
 	for turn, r := range All() {
 		if r.Missing != "" {
 			continue
 		}
 		for i, p := range r.Passes {
-			if (turn+i)%4 != first && !long.Tests() {
+			if (turn+i)%8 != first && !long.Tests() {
 				continue
 			}
 			n, workers := 3, slices.IndexFunc(r.Params, func(p Param) bool { return p.Name == "Workers" })
