@@ -137,8 +137,13 @@ func TestCameraFixedBits(t *testing.T) {
 func TestCameraOrder(t *testing.T) {
 	testDevice = interpreter(t, 1<<24)
 	shortPieces(t)
-	mixed := func(rnd *rand.Rand) hostWeighted[fixed.Q43] {
-		k, order := scene[fixed.Q43](rnd, 70), rand.New(rand.NewPCG(1, 2))
+	orderOf[float64](t)
+	orderOf[fixed.Q43](t)
+}
+
+func orderOf[T rev.Real](t *testing.T) {
+	mixed := func(rnd *rand.Rand) hostWeighted[T] {
+		k, order := scene[T](rnd, 70), rand.New(rand.NewPCG(1, 2))
 		for i := range k.Point {
 			k.Camera[i] = int32(order.IntN(2))
 			if k.Point[i] = 34; i%2 == 0 {
@@ -147,8 +152,8 @@ func TestCameraOrder(t *testing.T) {
 		}
 		return k
 	}
-	same(t, mixed, onCPU[fixed.Q43])
-	same(t, func(rnd *rand.Rand) hostSnavely[fixed.Q43] { return unweighted(mixed(rnd)) }, unweightedOnCPU[fixed.Q43])
+	alike(t, toleranceOf[T](), mixed, onCPU[T])
+	alike(t, toleranceOf[T](), func(rnd *rand.Rand) hostSnavely[T] { return unweighted(mixed(rnd)) }, unweightedOnCPU[T])
 }
 
 // TestCameraLongPoints has a point with 1000 observations among others with 33, 32, one and none, and then that point alone.
