@@ -304,30 +304,19 @@ func (t *Tool) evaluate(m *message, workers int) (output any, all []timings, err
 	}
 	// Functions that revgen read may allocate in each call, and there is little else in memory.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	var runs, values durations
-	limit := time.Duration(minSeconds * float64(time.Second))
-	// time.Since reads the monotonic clock alone. time.Now reads two clocks, and half of the
-	// second reading would be counted in the time of a short function.
-	zero := time.Now()
-	timed := func(f func()) time.Duration {
-		start := time.Since(zero)
-		f()
-		return time.Since(zero) - start
-	}
-	for range 3 {
-		timed(func() {}) // the first readings of a clock take longer, and are not counted
-	}
-	for total := time.Duration(0); runs.n < minRuns || total < limit && runs.n < maxRuns; {
-		d := timed(e.call)
-		runs.add(d)
-		total += d
-		if e.values != nil {
-			values.add(e.values())
+	w := stopwatch{minRuns: minRuns, minTime: time.Duration(minSeconds * float64(time.Second)), values: e.values, zero: time.Now()}
+	if e.loop != nil {
+		e.loop(&w)
+	} else {
+		for w.next() {
+			w.read()
+			e.call()
+			w.read()
 		}
 	}
-	all = append(all, timings{"evaluate", &runs})
+	all = append(all, timings{"evaluate", &w.runs})
 	if e.values != nil {
-		all = append(all, timings{"values", &values})
+		all = append(all, timings{"values", &w.valueRuns})
 	}
 	output, err = e.output()
 	return output, all, err
