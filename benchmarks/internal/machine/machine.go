@@ -50,12 +50,12 @@ func (m *Machine) Load() string {
 	return ""
 }
 
-// spare has the memory of Measure, several times the last cache of most machines, from one call to the next: the
+// spare is the memory of Measure, several times the last cache of most machines. It is kept from one call to the next: the
 // system takes longer to provide it than tests measure.
-var spare = sync.Pool{New: func() any {
-	x := slices.Repeat([]float64{1}, 16<<20)
-	return &x
-}}
+var (
+	measuring sync.Mutex
+	spare     []float64
+)
 
 // Measure measures the machine for about the given time.
 func Measure(d time.Duration) Machine {
@@ -68,9 +68,12 @@ func Measure(d time.Duration) Machine {
 	m.Lost = 1 - mean/m.FMA64
 	m.FMA32, _ = rate(d/4, func() int64 { return cpu.PeakFMA[float32](rounds) })
 
-	kept := spare.Get().(*[]float64)
-	defer spare.Put(kept)
-	x := *kept
+	measuring.Lock()
+	defer measuring.Unlock()
+	if spare == nil {
+		spare = slices.Repeat([]float64{1}, 16<<20)
+	}
+	x := spare
 	m.Reading, _ = rate(d/4, func() int64 { return vec.ReadAll(x) })
 	third := len(x) / 3
 	m.Triad, _ = rate(d/4, func() int64 { return vec.Triad(x[:third], x[third:2*third], 0.5, x[2*third:3*third]) })
