@@ -341,7 +341,7 @@ func alignedOf[T rev.Real](t *testing.T) {
 
 // TestCameraTraffic counts the sectors of memory that kernels move for an observation, in bytes. Observations are
 // as in the benchmark: five for each point, of cameras that are anywhere. No cache keeps anything, so that each of three
-// coordinates moves the sectors of its neighbours, too. docs/cuda.md has these numbers.
+// coordinates moves the sectors of its neighbours, too.
 func TestCameraTraffic(t *testing.T) {
 	t.Run("float64", func(t *testing.T) {
 		trafficOf[float64](t, map[string][2]int{

@@ -257,9 +257,9 @@ INLINE float fma(float x, float y, float z) { return __builtin_elementwise_fma(x
 // A Pull brings cotangents g of the residuals of an observation back to the projection f·ρ(s)·p, and to the projected y. With
 // v = g, or v = w·g if there are weights, q = p·v and ρ' the derivative of ρ by s,
 //
-//	f̄ = ρ·q,  k̄1 = f·s·q,  k̄2 = f·s²·q,  ȳ = f·d,  d₁₂ = (ρ·v + 2ρ'·q·p)/depth,  d₃ = ∓p·d₁₂.
+//	f̄ = ρ·q,  k̄1 = f·s·q,  k̄2 = f·s²·q,  ȳ = f·d,  d₁₂ = (ρ·v + 2ρ'·q·p)/depth,  d₃ = ±p·d₁₂,
 //
-// The factor f is left to the sums of a camera or a point.
+// with + for Snavely, whose depth is -y₃, and - for Weighted, whose depth is y₃. The factor f is left to the sums of a camera or a point.
 template <class N> struct Pull {
 	N g[2], v[2], q, square, radial, d[3], byWeight;
 	INLINE explicit Pull(const N (&g)[2]) : g{g[0], g[1]} {}
@@ -672,7 +672,6 @@ template <class T, class F>
 INLINE void sumPoints(i64 q, i64 pieces, const Groups<T> &by, const int *camera, const int *point, T *to, i64 down, F f) {
 	SHARED T rooms[observers / lanes][lanes * 3];
 	T *room = rooms[threadX() / lanes];
-	if (q - laneOf() >= pieces) return;
 	bool mine = q < pieces;
 	unsigned from = (unsigned)by.ptr[mine ? q : pieces], until = (unsigned)by.ptr[mine ? q + 1 : pieces];
 	unsigned begin = (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)from, 0, 31), end = (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)until, 31, 31);
@@ -765,8 +764,9 @@ INLINE void sumCameras(i64 q, i64 pieces, const Views<T> &by, Open open, Load lo
 	}
 	if (laneOf() > 0) return;
 	if constexpr (plain<N>) Term<N, weighted>::end(s, own);
+	T *to = by.parts + (i64)by.ends[4 * q + 3] * params;
 #pragma unroll
-	for (int l = 0; l < params; l++) by.parts[by.ends[4 * q + 3] * params + l] = s[l];
+	for (int l = 0; l < params; l++) to[l] = s[l];
 }
 
 // cotangentsByPoint adds residuals times the sign, and adds to the cotangents d of points, weights and features.
@@ -837,7 +837,9 @@ INLINE void cotangentsByCamera(i64 q, i64 pieces, const T *cameras, const Operan
 }
 
 // cotangents does both. A block has pieces of points, or of cameras. Blocks of both kinds take turns, so that they run at the same
-// time: those of points move more bytes of memory, and those of cameras more of the second cache.
+// time: those of points move more bytes of memory, and those of cameras more of the second cache. Their order does not matter, as no block
+// writes what another reads or writes. Those of points write k.r and k.z, the cotangents of points, weights and features, and the sums
+// of pieces in byPoint.parts. Those of cameras write byCamera.parts, which are other memory, and read operands and d.r, which stay.
 template <class T, bool weighted>
 INLINE void cotangents(i64 pieces, i64 sign, const T *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &d, const Groups<T> &byPoint, i64 views, const Views<T> &byCamera) {
 	constexpr i64 warps = observers / lanes;
