@@ -523,7 +523,7 @@ func describe(n ast.Node) string {
 	case *ast.SelectStmt, *ast.SendStmt:
 		return "a channel"
 	case *ast.TypeSwitchStmt, *ast.TypeAssertExpr:
-		return "a value of an interface"
+		return "a value of an interface (give the variable its type)"
 	case *ast.FuncLit:
 		return "a function that is kept in a slice or a struct, or returned beside other results (keep it in a variable)"
 	case *ast.MapType:
@@ -702,11 +702,14 @@ func (l *lowerer) pinned(at ast.Node, e expr) expr {
 
 func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 	if len(s.Rhs) == 1 && len(s.Lhs) > 1 {
-		c, ok := ast.Unparen(s.Rhs[0]).(*ast.CallExpr)
-		if !ok {
-			l.refuse(s, "only a call gives several values")
+		switch e := ast.Unparen(s.Rhs[0]).(type) {
+		case *ast.CallExpr:
+			l.setAll(s, l.results(e))
+		case *ast.IndexExpr:
+			l.refuse(s, "whether a map has a key is not differentiated: find it out before, and pass the value")
+		default:
+			l.refuse(s, "%s is not differentiated", describe(e))
 		}
-		l.setAll(s, l.results(c))
 		return
 	}
 	if len(s.Lhs) == 1 {
@@ -760,6 +763,10 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 		}
 		values[i] = l.valueFor(s.Lhs[i], e)
 		if _, ok := values[i].(*literal); ok {
+			continue
+		}
+		if t := values[i].typeOf(); t != nil && isPointer(t) {
+			values[i] = l.pinned(e, values[i])
 			continue
 		}
 		if fresh := !slices.ContainsFunc(s.Lhs, func(e ast.Expr) bool { return !l.isNew(e) }); !fresh || !atom(values[i]) {

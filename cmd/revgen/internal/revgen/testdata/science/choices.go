@@ -289,6 +289,35 @@ func falling(x []float64, k int) (r float64) {
 	return falling(x, k-1) * x[0]
 }
 
+// embedding has embedded interfaces, one of them in a struct in a struct.
+type embedding struct {
+	covariance
+	*sloped
+	n int
+}
+
+type sloped struct {
+	slope interface{ of(x float64) float64 }
+	rise
+}
+
+type rise interface{ level(i int) float64 }
+
+func newEmbedding() *embedding {
+	return &embedding{&matern{0.8, 1.5}, &sloped{ramp{2}, even{mat.NewVecDense(3, []float64{1, 0.5, 2})}}, 3}
+}
+
+// Sum calls their methods as its own.
+//
+//revgen:gradient x value hessian
+func (e *embedding) Sum(x []float64) float64 {
+	s := 0.0
+	for i := range e.n {
+		s += e.at(x[i]*x[i]) * e.level(i) * e.slope.of(x[i])
+	}
+	return s * e.covariance.scale() * e.scale()
+}
+
 // optional has interfaces that may be nil.
 type optional struct {
 	cov   covariance
@@ -341,4 +370,24 @@ func anchors(x []float64) float64 {
 	c = c[1:]
 	p.a *= x[2]
 	return x[0]*x[1] + c[0].a*p.a
+}
+
+type branch struct {
+	ends []ramp
+	two  [2]ramp
+}
+
+// anchorsInside has pointers to what slices in structs and slices hold before they are set, two of them at once.
+//
+//revgen:gradient x value hessian
+func anchorsInside(x []float64) float64 {
+	c := [][]ramp{{{x[0]}}, {{x[1]}}}
+	b := []branch{{[]ramp{{x[1]}}, [2]ramp{{x[2]}, {2}}}}
+	p, q := &c[0][0].a, &b[0].ends[0]
+	r := &b[0].two[1].a
+	c[0] = []ramp{{x[1] * x[2]}}
+	*p *= x[2]
+	b[0] = branch{[]ramp{{x[0] * x[0]}}, [2]ramp{{x[0]}, {*p}}}
+	q.a, *r = *p*q.a, *r*x[0]
+	return c[0][0].a*q.a + b[0].two[1].a*b[0].ends[0].a*c[1][0].a
 }

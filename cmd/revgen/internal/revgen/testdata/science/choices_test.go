@@ -114,3 +114,21 @@ func TestHoldsNothing(t *testing.T) {
 func TestAnchors(t *testing.T) {
 	ownCheck(t, "anchors", []float64{0.6, -0.4, 0.7}, anchors, anchorsGradient, nil)
 }
+
+// Slices in structs and slices are what they were, too.
+func TestAnchorsInside(t *testing.T) {
+	ownCheck(t, "anchorsInside", []float64{0.6, -0.4, 0.7}, anchorsInside, anchorsInsideGradient, anchorsInsideValue)
+}
+
+// Methods of embedded interfaces are those of what these hold.
+func TestEmbedding(t *testing.T) {
+	x, e := []float64{0.6, -0.4, 0.7}, newEmbedding()
+	ownCheck(t, "Sum", x, e.Sum, e.SumGradient, e.SumValue)
+	e.covariance = nil
+	defer func() {
+		if recover() == nil {
+			t.Error("a nil interface does not panic")
+		}
+	}()
+	e.SumGradient(make([]float64, 3), x)
+}
