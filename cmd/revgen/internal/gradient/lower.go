@@ -1023,26 +1023,46 @@ func (l *lowerer) header(name string, e expr) expr {
 }
 
 func (l *lowerer) copy(c *ast.CallExpr) {
-	l.copied(l.header("to", l.expr(c.Args[0])), l.header("from", l.expr(c.Args[1])))
+	l.copied(l.section("to", l.expr(c.Args[0])), l.section("from", l.expr(c.Args[1])))
+}
+
+// section returns a slice as a name. A part of an array whose bounds are constant may stand for itself.
+func (l *lowerer) section(name string, x expr) expr {
+	constant := func(e expr) bool { _, ok := e.(*literal); return ok || e == nil }
+	if p, ok := x.(*part); ok && isAggregate(p.x.typeOf()) && constant(p.lo) && constant(p.hi) {
+		if p.hi == nil {
+			p.hi = length(p.x)
+		}
+		return p
+	}
+	return l.header(name, x)
+}
+
+// elementAt returns an element of a slice, which may be a section.
+func elementAt(x, i expr) *element {
+	t := x.typeOf().Underlying().(*types.Slice).Elem()
+	if p, ok := x.(*part); ok {
+		if p.lo != nil {
+			i = &binary{token.ADD, i, p.lo, integer}
+		}
+		return &element{p.x, i, t}
+	}
+	return &element{x, i, t}
 }
 
 // copied copies the elements that both have, which may share memory.
 func (l *lowerer) copied(to, from expr) {
-	elem := to.typeOf().Underlying().(*types.Slice).Elem()
 	n := &call{"min", "", []expr{length(to), length(from)}, integer}
 	old := ref(l.define("old", to.typeOf(), &call{"make", "", []expr{length(from)}, to.typeOf()}))
 	l.over(length(from), func(expr) {})
 	o := overlap{to: to, from: from, first: l.out[len(l.out)-1].(*ranged)}
-	o.keep = func() {
-		o.first.body = l.nested(func() { l.assign(&element{old, ref(o.first.v), elem}, &element{from, ref(o.first.v), elem}) })
-		for _, e := range o.reads {
-			e.x = old
-		}
-	}
 	l.over(n, func(i expr) {
-		e := &element{from, i, elem}
-		o.reads = append(o.reads, e)
-		l.assign(&element{to, i, elem}, e)
+		e := elementAt(from, i)
+		l.assign(elementAt(to, i), e)
+		o.keep = func() {
+			o.first.body = l.nested(func() { l.assign(elementAt(old, ref(o.first.v)), elementAt(from, ref(o.first.v))) })
+			e.x, e.i = old, i
+		}
 	})
 	l.overlaps = append(l.overlaps, &o)
 }
@@ -1052,7 +1072,6 @@ func (l *lowerer) copied(to, from expr) {
 type overlap struct {
 	to, from expr
 	first    *ranged // which fills the other slice
-	reads    []*element
 	keep     func()
 }
 

@@ -391,3 +391,23 @@ func anchorsInside(x []float64) float64 {
 	q.a, *r = *p*q.a, *r*x[0]
 	return c[0][0].a*q.a + b[0].two[1].a*b[0].ends[0].a*c[1][0].a
 }
+
+type state struct{ w [5]float64 }
+
+// sections copies to and from parts of arrays in structs, which may overlap.
+//
+//revgen:gradient x value hessian
+func sections(x []float64) float64 {
+	l := make([]state, 2)
+	for i := range l {
+		copy(l[i].w[2:], x[i:])
+		copy(l[i].w[:], l[i].w[2:])
+	}
+	s := l[1]
+	copy(s.w[1:4], s.w[:])
+	s.w[1] *= s.w[2]
+	copy(l[0].w[1:], s.w[:3])
+	y := make([]float64, 4)
+	copy(y, l[0].w[:])
+	return y[0]*y[1] + y[2]*y[3]*l[1].w[0]
+}

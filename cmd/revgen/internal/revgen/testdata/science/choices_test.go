@@ -132,3 +132,8 @@ func TestEmbedding(t *testing.T) {
 	}()
 	e.SumGradient(make([]float64, 3), x)
 }
+
+// Parts of arrays are copied in place.
+func TestSections(t *testing.T) {
+	ownCheck(t, "sections", []float64{0.6, -0.4, 0.7}, sections, sectionsGradient, sectionsValue)
+}
