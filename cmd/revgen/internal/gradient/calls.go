@@ -194,6 +194,9 @@ func (l *lowerer) expr(e ast.Expr) expr {
 		if m, ok := l.typeOf(e.X).Underlying().(*types.Map); ok {
 			return viewed(&element{l.placed(e.X, l.expr(e.X)), l.temporary("k", l.converted(l.expr(e.Index), m.Key())), l.instance(m.Elem())})
 		}
+		if b, ok := l.typeOf(e.X).Underlying().(*types.Basic); ok && b.Info()&types.IsString != 0 {
+			return &element{l.header("text", l.expr(e.X)), l.index(e.Index), types.Typ[types.Uint8]}
+		}
 		if elemOf(l.typeOf(e.X)) == nil {
 			l.refuse(e, "an element of %s is not differentiated", l.typeOf(e.X))
 		}
@@ -507,7 +510,7 @@ func (l *lowerer) selector(e *ast.SelectorExpr) expr {
 		return l.packageVariable(e, v)
 	}
 	if s.Kind() != types.FieldVal {
-		l.refuse(e, "%s is a method: call it", types.ExprString(e))
+		l.refuse(e, "%s is a method: call it, here or in a function literal", types.ExprString(e))
 	}
 	x := l.fieldAt(e)
 	if t := l.heldBy(e); t != nil {

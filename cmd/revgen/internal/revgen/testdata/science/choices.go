@@ -411,3 +411,24 @@ func sections(x []float64) float64 {
 	copy(y, l[0].w[:])
 	return y[0]*y[1] + y[2]*y[3]*l[1].w[0]
 }
+
+// letters reads the letters of a parameter, of a part of it, and of a constant.
+//
+//revgen:gradient x value hessian
+func letters(x []float64, formula string) float64 {
+	s := x[0]
+	for i := 0; i < len(formula); i++ {
+		switch c := formula[i]; c {
+		case 'H':
+			s *= x[1] * float64(c-'A')
+		case "CO"[i/2%2]:
+			s += x[2] * x[0]
+		default:
+			s += x[formula[i]-'0'] * s
+		}
+		if rest := formula[i:]; len(rest) > 1 && rest[1] == 'O' {
+			s *= x[2]
+		}
+	}
+	return s
+}

@@ -137,3 +137,11 @@ func TestEmbedding(t *testing.T) {
 func TestSections(t *testing.T) {
 	ownCheck(t, "sections", []float64{0.6, -0.4, 0.7}, sections, sectionsGradient, sectionsValue)
 }
+
+// Letters of strings are constants.
+func TestLetters(t *testing.T) {
+	for _, formula := range []string{"H2O", "C1H", ""} {
+		ownCheck(t, "letters", []float64{0.6, -0.4, 0.7}, func(x []float64) float64 { return letters(x, formula) },
+			func(g, x []float64) float64 { return lettersGradient(g, x, formula) }, func(x []float64) float64 { return lettersValue(x, formula) })
+	}
+}
