@@ -951,6 +951,9 @@ func (l *lowerer) functionValue(obj types.Object, arg ast.Expr) (bind func()) {
 		}
 		id = a
 	case *ast.SelectorExpr:
+		if f := l.methodValue(a); f != nil {
+			return to(f, nil)
+		}
 		id = a.Sel
 	}
 	use := l.Info.Uses[id]

@@ -150,6 +150,10 @@ var _ = []held{{shape: &disc{1}, known: &disc{2}, turned: square{}}, {square{}, 
 
 type inside struct { shape; n int }
 
+type many[T any] struct{}
+
+func (many[T]) of(x T) T { return x }
+
 type alone struct { shape; n int }
 
 var _ = alone{&disc{1}, 2}
@@ -220,6 +224,7 @@ var package1 = mat.NewDense(1, 1, nil)
 		{gradient + "(x float64) float64 { k := alone{n: 1}; return k.area(x) }", "p.go:6:54: what k.shape holds is not known: it is a field of no parameter; give it a type"},
 		{gradient + "(x float64, k inside) float64 { return k.area(x) }", "p.go:6:46: k.area is a method of an interface, and the package sets field shape to *disc and to square: give the field one type"},
 		{gradient + "(x float64) float64 { var k shape = &disc{x}; k = square{}; return k.area(x) }", "p.go:6:74: k.area is a method of an interface, and k is set to other values: give each a variable with its type"},
+		{gradient + "(x float64) float64 { f := many[float64]{}.of; return f(x) }", "many[float64]{}.of is a method: call it, here or in a function literal"},
 		{gradient + "(x float64, k shape) float64 { return k.(square).area(x) }", "a value of an interface (give the variable its type) is not differentiated"},
 		{gradient + "(x float64, k shape) float64 { if s, ok := k.(square); ok { return s.area(x) }; return x }", "a value of an interface (give the variable its type) is not differentiated"},
 		{gradient + "(x float64, m map[int]float64) float64 { if v, ok := m[0]; ok { return v*x }; return x }", "whether a map has a key is not differentiated: find it out before, and pass the value"},

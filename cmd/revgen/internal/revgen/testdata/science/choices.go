@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Functions in variables that change, deferred calls, and interfaces in fields.
@@ -431,4 +432,44 @@ func letters(x []float64, formula string) float64 {
 		}
 	}
 	return s
+}
+
+type bell struct {
+	width float64
+	scale []float64
+}
+
+func (b bell) at(r float64) float64 {
+	b.width *= 2 // of a copy
+	return math.Exp(-r*r/(b.width*b.width)) * b.scale[0]
+}
+
+func (b *bell) wider(r float64) float64 {
+	b.width += 0.1
+	return r * b.width
+}
+
+func threeTimes(f func(float64) float64, a, b float64) float64 { return f(a) + 4*f((a+b)/2) + f(b) }
+
+// methods passes methods of values on: they have a copy of their receiver, or a pointer to it. So do methods of what
+// an interface holds, and of another package.
+//
+//revgen:gradient x value hessian
+func (e *embedding) methods(x []float64) float64 {
+	b := bell{x[0] + 2, []float64{x[1], 1}}
+	f, g := b.at, b.wider
+	h := bell{x[1] + 2, []float64{x[0]}}.at
+	b.width *= x[2]
+	b.scale[0] *= x[0]
+	s := threeTimes(f, 0, x[1]) * threeTimes(h, x[0], 1) * threeTimes(b.at, -1, 1)
+	if x[0] > 0 {
+		g = (&bell{x[2], nil}).wider
+	}
+	s += threeTimes(g, x[0], x[1]) * b.width
+	l := []bell{b, {x[1] + 3, b.scale}}
+	for i := range l {
+		s += threeTimes(l[i].at, 0, x[i]) * threeTimes(l[i].wider, 0, x[2])
+	}
+	normal := distuv.Normal{Mu: x[0], Sigma: 1 + x[1]}
+	return s + threeTimes(e.slope.of, x[0], x[1])*threeTimes(normal.Prob, 0, x[2])
 }

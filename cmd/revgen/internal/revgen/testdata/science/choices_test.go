@@ -145,3 +145,11 @@ func TestLetters(t *testing.T) {
 			func(g, x []float64) float64 { return lettersGradient(g, x, formula) }, func(x []float64) float64 { return lettersValue(x, formula) })
 	}
 }
+
+// Methods of values are functions.
+func TestMethods(t *testing.T) {
+	e := newEmbedding()
+	for _, x := range [][]float64{{0.6, -0.4, 0.7}, {-0.6, 0.4, 0.7}} {
+		ownCheck(t, "methods", x, e.methods, e.methodsGradient, e.methodsValue)
+	}
+}
