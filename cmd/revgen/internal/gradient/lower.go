@@ -472,14 +472,9 @@ func (l *lowerer) stmt(s ast.Stmt) (j jump) {
 		return l.exprStmt(s)
 	case *ast.BlockStmt:
 		return l.list(s.List)
-	case *ast.IfStmt:
-		return l.list([]ast.Stmt{s})
-	case *ast.SwitchStmt:
-		if !breaks(s.Body) {
-			return l.list([]ast.Stmt{s})
-		}
+	case *ast.SwitchStmt: // that breaks, or has a label
 		e := l.newExit("done", true)
-		e.next = false
+		e.label, l.label = l.label, ""
 		j = l.within(func() jump {
 			if chain := l.chain(s); chain != nil {
 				return l.list([]ast.Stmt{chain})
@@ -501,9 +496,9 @@ func (l *lowerer) stmt(s ast.Stmt) (j jump) {
 		return l.branchStmt(s)
 	case *ast.LabeledStmt:
 		switch s.Stmt.(type) {
-		case *ast.ForStmt, *ast.RangeStmt:
+		case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt:
 		default:
-			l.refuse(s, "a label stands before a loop here: use a condition")
+			l.refuse(s, "a label stands before a loop or a switch here: use a condition")
 		}
 		l.label = s.Label.Name
 		j = l.stmt(s.Stmt)

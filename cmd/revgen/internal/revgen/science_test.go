@@ -317,7 +317,7 @@ var package1 = mat.NewDense(1, 1, nil)
 		{gradient + "(x []float64, n *node) float64 { n.w = make([]float64, 2); return x[0] }", "p.go:6:40: n would keep memory of the gradient: use a local slice"},
 		{gradient + "(x []float64, n *node) float64 { for n != nil { n = n.next }; return x[0] }", "p.go:6:55: a pointer that changes is not differentiated: use an index"},
 		{gradient + "(x []float64, m map[int]float64) float64 { m[0] = x[0]; return m[0] }", "p.go:6:50: an element of a map may not change here: use a slice"},
-		{gradient + "(x float64) float64 { l: switch { case x > 0: break l }; return x }", "p.go:6:29: a label stands before a loop here"},
+		{gradient + "(x float64) float64 { l: x *= 2; if x < 1 { goto l }; return x }", "p.go:6:29: a label stands before a loop or a switch here"},
 		{gradient + "(x float64) float64 { return x }\nfunc fGradient() {}", "p.go:6:1: fGradient is declared already: choose another name for f"},
 		{gradient + "(x float64) float64 { v, err := strconv.Atoi(text); _ = err; return x*float64(v) }", "p.go:6:39: strconv.Atoi is not differentiated: its body is not in this package"},
 		{"//revgen:gradient x hessian\nfunc f(x []float64) float64 { g := make([]float64, 1); fHessVec(g, x, x); return g[0] }", "p.go:6:56: fHessVec calls itself, which is not differentiated"},

@@ -473,3 +473,41 @@ func (e *embedding) methods(x []float64) float64 {
 	normal := distuv.Normal{Mu: x[0], Sigma: 1 + x[1]}
 	return s + threeTimes(e.slope.of, x[0], x[1])*threeTimes(normal.Prob, 0, x[2])
 }
+
+// broken leaves switches, also from a loop inside.
+//
+//revgen:gradient x value hessian
+func broken(x []float64, n int) float64 {
+	s := x[0]
+outer:
+	switch {
+	case n > 1:
+		for i := range 4 {
+			s *= x[1]
+			if i == n {
+				break outer
+			}
+		}
+		s += x[0] * x[0]
+	case n == 1:
+		if s > 0.5 {
+			break
+		}
+		s = 3 * x[1]
+		fallthrough
+	default:
+		s *= s
+	}
+	for i := range x {
+		switch {
+		case s < x[2]:
+			continue
+		case i == n:
+			break
+		default:
+			s *= x[i]
+		}
+		s += x[i]
+	}
+	return s * x[2]
+}

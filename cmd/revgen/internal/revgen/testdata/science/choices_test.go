@@ -153,3 +153,13 @@ func TestMethods(t *testing.T) {
 		ownCheck(t, "methods", x, e.methods, e.methodsGradient, e.methodsValue)
 	}
 }
+
+// A break leaves a switch.
+func TestBroken(t *testing.T) {
+	for _, x := range [][]float64{{0.6, -0.4, 0.7}, {0.3, 1.4, 0.1}} {
+		for n := range 5 {
+			ownCheck(t, "broken", x, func(x []float64) float64 { return broken(x, n) },
+				func(g, x []float64) float64 { return brokenGradient(g, x, n) }, func(x []float64) float64 { return brokenValue(x, n) })
+		}
+	}
+}
