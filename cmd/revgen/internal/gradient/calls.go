@@ -473,7 +473,7 @@ func (l *lowerer) changes(e ast.Expr) (yes bool) {
 			}
 			for _, place := range to {
 				_, variable := place.(*ast.Ident)
-				if t := l.Info.TypeOf(place); t != nil && !(variable && types.Identical(t, of)) {
+				if t := l.Info.TypeOf(place); t != nil && (!variable || !types.Identical(t, of)) {
 					yes = yes || anyPart(t, nil, func(t types.Type, _ bool) bool { return types.Identical(t, of) })
 				}
 			}
