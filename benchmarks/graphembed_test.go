@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"revnum/internal/long"
 	"revnum/program"
 )
 
@@ -59,6 +60,9 @@ func TestGraphEmbed(t *testing.T) {
 }
 
 func TestGraphEmbedFile(t *testing.T) {
+	if !long.Tests() {
+		t.Skip("measures the large graph again")
+	}
 	dir := t.TempDir()
 	edges, out := filepath.Join(dir, "edges.txt"), filepath.Join(dir, "out")
 	if err := os.WriteFile(edges, []byte("# a square\na b\nb c\nc d\nd a\n"), 0o666); err != nil {

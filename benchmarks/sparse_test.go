@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"revnum/internal/long"
 )
 
 func TestSparse(t *testing.T) {
@@ -97,6 +99,9 @@ func TestSparse(t *testing.T) {
 }
 
 func TestSparseFile(t *testing.T) {
+	if !long.Tests() {
+		t.Skip("measures the paper's cases again")
+	}
 	path := filepath.Join(t.TempDir(), "chain.mtx")
 	const file = "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 2\n2 1 -1\n2 2 2\n3 2 -1\n3 3 2\n"
 	if err := os.WriteFile(path, []byte(file), 0o666); err != nil {

@@ -19,7 +19,7 @@ const (
 )
 
 func newWave() *cobra.Command {
-	var size, steps, iterations, workers int
+	var size, steps, shots, iterations, workers int
 	var budget time.Duration
 	var out string
 	cmd := &cobra.Command{
@@ -41,7 +41,7 @@ the speeds of a section of the ground from recordings. With --out it draws them.
 				}
 			}
 			bar := program.Bar(cmd.ErrOrStderr(), -1)
-			report, err := acoustics.Measure(cmd.Context(), size, steps, iterations, workers, budget, func(doing string) {
+			report, err := acoustics.Measure(cmd.Context(), size, steps, shots, iterations, workers, budget, func(doing string) {
 				bar.Describe(doing)
 				_ = bar.Add(1)
 			})
@@ -64,6 +64,7 @@ the speeds of a section of the ground from recordings. With --out it draws them.
 	}
 	program.IntFlag(cmd, &size, "size", "", 1000, 8, mostCells, "rows and columns of the grid")
 	program.IntFlag(cmd, &steps, "steps", "", 1000, 1, mostSteps, "steps of the gradient")
+	program.IntFlag(cmd, &shots, "shots", "", acoustics.MostShots, 1, acoustics.MostShots, "sources of the inversion")
 	program.IntFlag(cmd, &iterations, "iterations", "", 40, 1, mostSteps, "the most iterations of the inversion")
 	program.IntFlag(cmd, &workers, "workers", "", 1, 0, program.MaxWorkers, "workers; 0 means all cores")
 	program.TimeFlag(cmd, &budget, time.Second/2, "time for each measurement")

@@ -6,11 +6,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"revnum/benchmarks/internal/acoustics"
+	"revnum/internal/long"
 )
 
 func TestWave(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "wave")
-	stdout := must(t, "wave", "--size", "30", "--steps", "60", "--iterations", "2", "--time", "1ms", "--out", dir)
+	shots := strconv.Itoa(long.Or(acoustics.MostShots, 1))
+	stdout := must(t, "wave", "--size", "30", "--steps", "60", "--shots", shots, "--iterations", "2", "--time", "1ms", "--out", dir)
 	wantFiles(t, dir, "inversion.png", "wave.txt")
 	for _, want := range []string{"float64", "float32", "fixed.Q43", "gradient over 60 steps", "back to every bit"} {
 		if !strings.Contains(stdout, want) {
@@ -37,6 +41,7 @@ func TestWaveBadInput(t *testing.T) {
 		{[]string{"wave", "--size", "100000"}, "--size: expected an integer from 8 to 8192, found"},
 		{[]string{"wave", "--steps", "2000000"}, "--steps: expected an integer from 1 to 1048576, found"},
 		{[]string{"wave", "--steps", "0"}, "--steps: expected an integer from 1 to 1048576, found"},
+		{[]string{"wave", "--shots", "7"}, "--shots: expected an integer from 1 to 6, found"},
 		{[]string{"wave", "--iterations", "-1"}, "--iterations: expected an integer from 1 to 1048576, found"},
 		{[]string{"wave", "--out", "wave_test.go"}, "wave_test.go: expected a folder"},
 	} {

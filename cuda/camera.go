@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,8 +13,8 @@ import (
 )
 
 // The kernels Snavely and Weighted are those of revmodels/ba. A thread has an observation. Cotangents
-// take two launches: one has the observations in the order of their points, and the other in that of
-// their cameras, where each warp adds up a piece of those of a camera. Another adds up the pieces.
+// are added up twice in a launch: some blocks have the observations in the order of their points, and others in that of
+// their cameras, where each warp adds up a piece of those of a camera. Another launch adds up the pieces.
 
 // observations have the operands of Snavely or Weighted.
 type observations[T rev.Real] struct {
@@ -69,29 +70,26 @@ func (o *observations[T]) run(w *pass, sign int, g, t, gt observations[T], j jac
 	first := g.r.Data != nil || g.z.Data != nil
 	second := gt.inputs() && (first || gt.r.Data != nil || gt.z.Data != nil)
 
-	const dualNumbers = 2 * 26 // of a Camera of Duals in kernels/camera.cu, which is larger than others
+	const dualNumbers = 2 * 26 // of a Camera of Duals in kernels/camera.cu, which is larger than two others
 	size := int(unsafe.Sizeof(*new(T)))
-	var parts uint64
+	var parts, sums uint64 // of pieces of points and of cameras
 	if first || second {
-		parts = uint64(w.room(1, max(3*byPoint.pieces, params*byCamera.pieces)*size))
+		parts = uint64(w.room(1, (3*byPoint.pieces+params*byCamera.pieces)*size))
+		sums = parts + uint64(3*byPoint.pieces*size)
 	}
 	cameras := uint64(w.room(0, dualNumbers*o.cameras.Rows*size))
 	// gather adds parts to n rows of a matrix, which are those of a list if there is one.
-	gather := func(to General[T], n, pieces int, ptr, list uint64) {
+	gather := func(to General[T], n, pieces int, parts, ptr, list uint64) {
 		slots := max(1, min(pieces/n/gatherRun, maxThreads/to.Cols))
 		atOnce := maxThreads / (to.Cols * slots)
 		blocks := max(1, min((n+atOnce-1)/atOnce, 1<<16))
 		w.launch(typed[T]("gatherRows"), grid{[3]int{blocks, 1, 1}, [3]int{maxThreads, 1, 1}},
 			at(to.Data), uint64(to.Stride), uint64(n), uint64(to.Cols), parts, ptr, list, uint64(slots))
 	}
-	// collect adds up the cotangents of cameras by a kernel with the operands.
-	collect := func(to General[T], kernel string, operands ...*observations[T]) {
-		all := []uint64{uint64(byCamera.pieces), cameras, at(byCamera.list), at(byCamera.ind), at(byCamera.perm)}
-		for _, p := range operands {
-			all = append(all, p.params()...)
-		}
-		w.launch(o.name(kernel), observerGrid(byCamera.pieces*warp), append(all, parts)...)
-		gather(to, to.Rows, byCamera.pieces, at(byCamera.list[3*byCamera.pieces:]), 0)
+	// views are the pieces of cameras, and collect adds up their sums.
+	views := []uint64{at(byCamera.list), at(byCamera.ind), at(byCamera.perm), sums}
+	collect := func(to General[T]) {
+		gather(to, to.Rows, byCamera.pieces, sums, at(byCamera.list[4*byCamera.pieces:]), 0)
 	}
 	// The pieces of points are all of them, unless some are cut.
 	pieces, of := o.points.Rows, []uint64{at(byPoint.ptr), at(byPoint.ind), 0, parts}
@@ -103,51 +101,61 @@ func (o *observations[T]) run(w *pass, sign int, g, t, gt observations[T], j jac
 	join := func(to General[T]) {
 		if byPoint.cut > 0 && to.Data != nil {
 			rest := byPoint.list[2*pieces+1:]
-			gather(to, byPoint.cut, byPoint.pieces, at(rest[byPoint.cut:]), at(rest))
+			gather(to, byPoint.cut, byPoint.pieces, parts, at(rest[byPoint.cut:]), at(rest))
 		}
 	}
 	count, x, down := uint64(o.cameras.Rows), at(o.cameras.Data), uint64(o.cameras.Stride)
-	index := []uint64{cameras, uint64(o.camera.address()), uint64(o.point.address())}
+	index := []uint64{uint64(o.camera.address()), uint64(o.point.address())}
 
-	w.launch(o.name("setCameras"), vectorGrid(o.cameras.Rows), cameras, count, x, down)
+	moving := t.r.Data != nil || t.z.Data != nil
 	left := *o // what has not got its residuals
-	observe := func(kernel string, n int, params ...uint64) {
-		all := append(append([]uint64{uint64(n), uint64(sign)}, index...), left.params()...)
-		w.launch(o.name(kernel), observerGrid(n), append(all, params...)...)
+	observe := func(kernel string, on grid, n int, cameras uint64, params ...uint64) {
+		all := append(append([]uint64{uint64(n), uint64(sign), cameras}, index...), left.params()...)
+		w.launch(o.name(kernel), on, append(all, params...)...)
 		left.r, left.z = Vector[T]{}, Vector[T]{}
+	}
+	if j.j.Data != nil || first || !moving || isFixed[T]() {
+		w.launch(o.name("setCameras"), vectorGrid(o.cameras.Rows), cameras, count, x, down)
 	}
 	if j.j.Data != nil {
 		dz, dzInc := j.dz.params()
-		observe("jacobian", n, at(j.j.Data), uint64(j.j.Stride), dz, dzInc)
+		observe("jacobian", observerGrid(n), n, cameras, at(j.j.Data), uint64(j.j.Stride), dz, dzInc)
 	}
 	if first {
-		observe("cotangents", pieces, append(g.params(), of...)...)
+		on, ofCameras := observerGrid(pieces), 0
+		if g.r.Data != nil && g.cameras.Data != nil {
+			ofCameras = byCamera.pieces
+			on.blocks[0] += observerGrid(ofCameras * warp).blocks[0]
+		}
+		observe("cotangents", on, pieces, cameras, slices.Concat(g.params(), of, []uint64{uint64(ofCameras)}, views)...)
 		if g.r.Data != nil {
 			join(g.points)
 		}
-		if g.r.Data != nil && g.cameras.Data != nil {
-			collect(g.cameras, "cotangentsOfCameras", o, &g)
+		if ofCameras > 0 {
+			collect(g.cameras)
 		}
 	}
-	if t.r.Data != nil || t.z.Data != nil {
-		observe("tangents", n, t.params()...)
+	if moving {
+		rows := cameras
+		if !isFixed[T]() { // after the cameras that stand still
+			rows += uint64(dualNumbers / 2 * o.cameras.Rows * size)
+			w.launch(o.name("setMoving"), vectorGrid(o.cameras.Rows), rows, count, x, down, at(t.cameras.Data), uint64(t.cameras.Stride))
+		}
+		observe("tangents", observerGrid(n), n, rows, t.params()...)
 	}
 	if left.r.Data != nil || left.z.Data != nil {
-		observe("project", n)
+		observe("project", observerGrid(n), n, cameras)
 	}
 	if !second {
 		return
 	}
 	w.launch(typed[T]("setDualCameras"), vectorGrid(o.cameras.Rows), cameras, count, bit(o.weighted), x, down, at(t.cameras.Data), uint64(t.cameras.Stride))
-	next := append([]uint64{uint64(pieces)}, index...)
-	operands := []*observations[T]{o, &g, &t, &gt}
-	for _, p := range operands {
-		next = append(next, p.params()...)
-	}
-	w.launch(o.name("second"), observerGrid(pieces), append(next, of...)...)
+	operands := slices.Concat(o.params(), g.params(), t.params(), gt.params())
+	w.launch(o.name("second"), observerGrid(pieces), slices.Concat([]uint64{uint64(pieces), cameras}, index, operands, of)...)
 	join(gt.points)
 	if gt.cameras.Data != nil {
-		collect(gt.cameras, "secondOfCameras", operands...)
+		w.launch(o.name("secondOfCameras"), observerGrid(byCamera.pieces*warp), slices.Concat([]uint64{uint64(byCamera.pieces), cameras}, views, operands)...)
+		collect(gt.cameras)
 	}
 }
 
@@ -166,8 +174,9 @@ func observerGrid(n int) grid {
 // groupsOf returns, for each row below rows, the observations that have it as index, in
 // ascending order: row i has ind[ptr[i]], ..., ind[ptr[i+1]-1]. If all are in that order anyhow, ind is
 // absent. If there is another index, perm has it for each place of ind, ind is there, and list has pieces of
-// up to bounds.piece of these places: their ends and their row, and after all pieces the first piece of
-// each row and the number of pieces. If there is none, but a row has more than pointPiece observations, list has pieces of up to that
+// up to bounds.piece of these places: their ends, their row, and their number among those of all rows. Pieces are in the order of their first
+// observations, so that those that run at the same time read the same memory. After them list has the first number of each row and
+// how many there are. If there is none, but a row has more than pointPiece observations, list has pieces of up to that
 // many of all rows: their begins and the number of observations, for each piece its row, or -1 minus its number
 // among the pieces of rows that have several, and of these rows, which are cut, the numbers, and their first such pieces and
 // the number of these. All this is computed on the host when it is first wanted,
@@ -220,20 +229,25 @@ func newGroups(d *Device, index, other []int32, rows int) (s structure, err erro
 		for e, i := range ind {
 			perm[e] = other[i]
 		}
-		var list []int32
+		var list [][4]int32
 		ends := make([]int32, 1, rows+1)
 		for i := range int32(rows) {
 			for begin := int(ptr[i]); begin < int(ptr[i+1]); begin += bounds.piece {
-				list = append(list, int32(begin), int32(min(begin+bounds.piece, int(ptr[i+1]))), i)
+				list = append(list, [4]int32{int32(begin), int32(min(begin+bounds.piece, int(ptr[i+1]))), i, int32(len(list))})
 			}
-			ends = append(ends, int32(len(list)/3))
+			ends = append(ends, int32(len(list)))
 		}
-		s.pieces = len(list) / 3
+		slices.SortFunc(list, func(a, b [4]int32) int { return cmp.Compare(ind[a[0]], ind[b[0]]) })
+		s.pieces = len(list)
 		if err == nil {
 			s.perm, err = copyTo(d, perm)
 		}
 		if err == nil {
-			s.list, err = copyTo(d, append(list, ends...))
+			pieces := make([]int32, 0, 4*len(list)+len(ends))
+			for _, p := range list {
+				pieces = append(pieces, p[:]...)
+			}
+			s.list, err = copyTo(d, append(pieces, ends...))
 		}
 	}
 	if err != nil {

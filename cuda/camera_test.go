@@ -137,8 +137,13 @@ func TestCameraFixedBits(t *testing.T) {
 func TestCameraOrder(t *testing.T) {
 	testDevice = interpreter(t, 1<<24)
 	shortPieces(t)
-	mixed := func(rnd *rand.Rand) hostWeighted[fixed.Q43] {
-		k, order := scene[fixed.Q43](rnd, 70), rand.New(rand.NewPCG(1, 2))
+	orderOf[float64](t)
+	orderOf[fixed.Q43](t)
+}
+
+func orderOf[T rev.Real](t *testing.T) {
+	mixed := func(rnd *rand.Rand) hostWeighted[T] {
+		k, order := scene[T](rnd, 70), rand.New(rand.NewPCG(1, 2))
 		for i := range k.Point {
 			k.Camera[i] = int32(order.IntN(2))
 			if k.Point[i] = 34; i%2 == 0 {
@@ -147,8 +152,8 @@ func TestCameraOrder(t *testing.T) {
 		}
 		return k
 	}
-	same(t, mixed, onCPU[fixed.Q43])
-	same(t, func(rnd *rand.Rand) hostSnavely[fixed.Q43] { return unweighted(mixed(rnd)) }, unweightedOnCPU[fixed.Q43])
+	alike(t, toleranceOf[T](), mixed, onCPU[T])
+	alike(t, toleranceOf[T](), func(rnd *rand.Rand) hostSnavely[T] { return unweighted(mixed(rnd)) }, unweightedOnCPU[T])
 }
 
 // TestCameraLongPoints has a point with 1000 observations among others with 33, 32, one and none, and then that point alone.
@@ -340,13 +345,12 @@ func alignedOf[T rev.Real](t *testing.T) {
 func TestCameraTraffic(t *testing.T) {
 	t.Run("float64", func(t *testing.T) {
 		trafficOf[float64](t, map[string][2]int{
-			"projectSnavely": {183, 16}, "projectWeighted": {230, 24}, "jacobianSnavely": {151, 192}, "jacobianWeighted": {190, 248},
-			"cotangentsSnavely": {264, 46}, "cotangentsWeighted": {326, 62}, "cotangentsOfCamerasSnavely": {193, 14}, "cotangentsOfCamerasWeighted": {228, 18},
-			"tangentsSnavely": {400, 32}, "tangentsWeighted": {477, 48},
+			"projectSnavely": {151, 16}, "projectWeighted": {198, 24}, "jacobianSnavely": {135, 192}, "jacobianWeighted": {174, 248},
+			"cotangentsSnavely": {319, 61}, "cotangentsWeighted": {416, 80}, "tangentsSnavely": {263, 32}, "tangentsWeighted": {326, 48},
 		})
 	})
 	t.Run("float32", func(t *testing.T) {
-		trafficOf[float32](t, map[string][2]int{"jacobianSnavely": {96, 96}, "jacobianWeighted": {114, 124}})
+		trafficOf[float32](t, map[string][2]int{"jacobianSnavely": {88, 96}, "jacobianWeighted": {106, 124}})
 	})
 }
 

@@ -29,4 +29,4 @@
 // any number of workers. Sums may round differently with other vector code or with gaps.
 package revlinalg
 
-//go:generate go run revnum/cmd/revgen
+//go:generate go run revnum/cmd/revgen -instances

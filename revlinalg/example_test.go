@@ -218,7 +218,7 @@ func ExampleCross() {
 	k.Forward()
 	fmt.Println(force.RawRowView(0))
 	gforce, gfield := mat.NewDense(1, 3, []float64{1, 0, 0}), mat.NewDense(1, 3, nil)
-	k.Adjoint(revlinalg.NewCross(gforce, nil, gfield))
+	k.Adjoint(revlinalg.Cross[float64]{Z: rev.ViewDense(gforce), Y: rev.ViewDense(gfield)})
 	fmt.Println(gfield.RawRowView(0))
 	// Output:
 	// [-3 0 6]

@@ -4,6 +4,7 @@ import (
 	"math"
 	"unsafe"
 
+	"revnum/internal/logs"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -25,7 +26,8 @@ import (
 // The third is the tangent of the first: L is linear in its direction.
 //
 // exp(A) is the square, s times, of the Taylor polynomial of degree 16 of A/2^s, where the 1-norm of
-// A/2^s is at most ½, and in float32 at most 2. It takes 6 + s products of matrices. L is found by the same
+// A/2^s is at most ½, and in float32 at most 2, or where the first powers show
+// that the terms which the polynomial leaves out are as small as with that norm. It takes 6 + s products of matrices. L is found by the same
 // products of numbers a + e·ε with ε² = 0, whose parts are matrices: each takes 3 products, and for L₂ 9.
 // The terms that the polynomial leaves out, also in L and L₂, are then below ε/2.
 //
@@ -39,7 +41,9 @@ import (
 // other bits.
 //
 // Source: P. Bader, S. Blanes and F. Casas, Computing the matrix exponential with an optimized Taylor
-// polynomial approximation, Mathematics 7 (2019); N. J. Higham, Functions of Matrices (2008), 10.3 and 3.2.
+// polynomial approximation, Mathematics 7 (2019); N. J. Higham, Functions of Matrices (2008), 10.3 and 3.2;
+// A. H. Al-Mohy and N. J. Higham, A new scaling and squaring algorithm for the matrix exponential, SIAM J.
+// Matrix Anal. Appl. 31 (2009), 4 (a smaller s).
 type Expm[T rev.Float] struct {
 	Y       rev.General[T] `rev:"acc" shape:"n,n"`
 	A       rev.General[T] `rev:"in" shape:"n,n"`
@@ -140,7 +144,8 @@ func expmIn[W, T rev.Float](k *Expm[T], p *rev.Pass[Expm[T]]) {
 // the product of ε₁ if bit 0 of i is set, and ε₂ if bit 1 is set, where ε₁² = ε₂² = 0.
 type expmWork[T rev.Float] struct {
 	n, parts, workers int
-	x                 [6][]T // the first is the operand and then the result
+	x                 [6][]T     // the first is the operand and then the result
+	norms             [4]float64 // of its powers
 }
 
 // begin makes the operand 0.
@@ -217,6 +222,18 @@ func (w *expmWork[T]) exp() {
 	w.mul(a2, x, x)
 	w.mul(a3, a2, x)
 	w.mul(a4, a2, a2)
+	if squarings > 0 {
+		powers := [...][]T{x, a2, a3, a4}
+		for k, power := range powers {
+			w.norms[k] = norm1(w.part(power, 0))
+		}
+		if less := min(squarings, unneeded(&w.norms, most)); less > 0 {
+			for k, power := range powers {
+				vec.ScaleTo(power, T(math.Ldexp(1, (k+1)*less)), power)
+			}
+			squarings -= less
+		}
+	}
 	vec.ScaleTo(sum, T(inverseFactorial[16]), a4)
 	for k := 12; ; k -= 4 { // sum += Σ_{i<4} x^i/(k+i)!
 		for i, power := range [...][]T{x, a2, a3} {
@@ -236,6 +253,25 @@ func (w *expmWork[T]) exp() {
 		sum, product = product, sum
 	}
 	copy(x, sum)
+}
+
+// unneeded returns a number j of squarings that the 1-norms of the first powers of a matrix x show to be unneeded.
+// The terms that the polynomial leaves out for 2^j·x, also in L and L₂, then have bounds as for a norm of 2^most.
+//
+// With d_k = ‖x^k‖^(1/k) and α = max(d₃, min(d₂, d₄)), ‖x^k‖ ≤ α^k for k = 3, 4 and from 6 on: if d₂ ≤ α, k is a sum
+// of twos and threes, and otherwise of threes and fours. All powers have ‖x^k‖ ≤ M·α^k with M = max(1, d₁/α, (d₂/α)²).
+// A term of L₂ is a product of three powers with k₁ + k₂ + k₃ ≥ 15, so its bound is M³·α^(k₁+k₂+k₃), at most
+// (M^(1/5)·α)^(k₁+k₂+k₃). A term of L has two powers, and one of the value has one.
+func unneeded(norms *[4]float64, most int) int {
+	d2, d3, d4 := math.Sqrt(norms[1]), math.Cbrt(norms[2]), math.Sqrt(math.Sqrt(norms[3]))
+	alpha := max(d3, min(d2, d4))
+	size := max(alpha, logs.Pow(alpha, 0.8)*logs.Pow(norms[0], 0.2), logs.Pow(alpha, 0.6)*logs.Pow(norms[1], 0.2))
+	const limit = 8 // so that powers of 2^j·x are far from overflow
+	j := 0
+	for j < limit && math.Ldexp(size, j+1) <= math.Ldexp(1, most) {
+		j++
+	}
+	return j
 }
 
 // inverseFactorial has 1/k!.

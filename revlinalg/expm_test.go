@@ -177,6 +177,26 @@ func TestExpmFloat32(t *testing.T) {
 	}
 }
 
+// [I x·I; 0 -I] has the square I, so its exponential is cosh(1)·I + sinh(1)·A whatever x is. Squarings that a large norm
+// asks for would lose digits of e, which the powers show to be unneeded.
+func TestExpmPowers(t *testing.T) {
+	for _, x := range []float64{1, 1e3, 1e6, 1e9} {
+		y, a := mat.NewDense(4, 4, nil), mat.NewDense(4, 4, []float64{1, 0, x, 0, 0, 1, 0, x, 0, 0, -1, 0, 0, 0, 0, -1})
+		revlinalg.NewExpm(y, a).Forward()
+		for i := range 4 {
+			for j := range 4 {
+				want := math.Sinh(1) * a.At(i, j)
+				if i == j {
+					want += math.Cosh(1)
+				}
+				if !scalar.EqualWithinRel(y.At(i, j), want, 0x1p-52*(100+4*math.Sqrt(x))) {
+					t.Errorf("x = %v: element %d, %d is %v, want %v", x, i, j, y.At(i, j), want)
+				}
+			}
+		}
+	}
+}
+
 // Over float32, the exponential of a generator of a Markov chain has rows that sum to 1, and [1 x; 0 -1] has e.
 func TestExpmLarge(t *testing.T) {
 	for _, s := range []float32{1, 100, 1e4, 1e6, 1e7} {

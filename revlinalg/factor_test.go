@@ -21,7 +21,7 @@ import (
 // The kernels of factorisations have the same bits for any number of workers, also
 // where many blocks wait for each other.
 func TestFactorWorkers(t *testing.T) {
-	t.Run("float64", func(t *testing.T) { testFactorWorkers[float64](t, 530) })
+	t.Run("float64", func(t *testing.T) { testFactorWorkers[float64](t, long.Or(530, 290)) })
 	t.Run("float32", func(t *testing.T) { testFactorWorkers[float32](t, 290) })
 }
 
@@ -166,7 +166,7 @@ func TestFactorPanics(t *testing.T) {
 				t.Errorf("%s, %d workers: panic %v, want that of an index", name, workers, v)
 			}
 			check()
-			for delay := time.Duration(0); ; delay += delay/2 + 50*time.Microsecond {
+			for delay := time.Duration(0); ; delay += delay*time.Duration(long.Or(1, 4))/2 + 50*time.Microsecond {
 				parallel.Begin()
 				interrupted := make(chan struct{})
 				interrupt := func() {

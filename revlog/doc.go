@@ -41,4 +41,4 @@
 // Kernels over sparse matrices of logs are in package revsparse.
 package revlog
 
-//go:generate go run revnum/cmd/revgen
+//go:generate go run revnum/cmd/revgen -instances

@@ -17,7 +17,7 @@ import (
 
 func TestDot(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, dotSpec[float64]()) })
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, dotSpec[float32]()) })
+	t.Run("float32", func(t *testing.T) { kerneltest.Kernel[float32](t, dotSpec[float32]()) })
 }
 
 func dotSpec[T rev.Float]() revtest.Spec[revlog.Dot[T]] {

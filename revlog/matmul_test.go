@@ -57,7 +57,7 @@ func randomMatMul[T rev.Float](rnd *rand.Rand, m, l, n int, spread float64) revl
 
 func TestMatMul(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, matMulSpec[float64](0)) })
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, matMulSpec[float32](0)) })
+	t.Run("float32", func(t *testing.T) { kerneltest.Kernel[float32](t, matMulSpec[float32](0)) })
 }
 
 // The elements that are computed directly, all of them or some, go through the
@@ -165,7 +165,7 @@ func TestMatMulBound(t *testing.T) {
 func testMatMulBound[T rev.Float](t *testing.T, half float64) {
 	rnd := rand.New(rand.NewPCG(5, 1))
 	worst := 0.0
-	for trial := range 120 {
+	for trial := range long.Or(120, 40) {
 		m, l, n := 1+rnd.IntN(20), 1+rnd.IntN(40), 1+rnd.IntN(20)
 		a64, b64 := matMulCase(rnd, trial%matMulCases, m, l, n)
 		a, b, c := rounded[T](a64), rounded[T](b64), make([]T, m*n)
@@ -222,7 +222,7 @@ func TestMatMulShares(t *testing.T) {
 
 func testMatMulShares[T rev.Float](t *testing.T, eps float64) {
 	rnd := rand.New(rand.NewPCG(5, 4))
-	for trial := range 300 {
+	for trial := range long.Or(300, 100) {
 		l := 1 + rnd.IntN(40)
 		a, b := matMulCase(rnd, trial%matMulCases, 1, l, 1)
 		c, gc, ga := []T{T(math.Inf(-1))}, []T{1}, make([]T, l)
@@ -275,7 +275,7 @@ func plainMatMul(m, l, n int, c, a, b, gc, ga, gb []float64) {
 func TestMatMulAgainstPlain(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 2))
 	special := []float64{math.Inf(-1), math.Inf(1), math.NaN(), 0}
-	for trial := range 300 {
+	for trial := range long.Or(300, 100) {
 		m, l, n := 1+rnd.IntN(9), rnd.IntN(9), 1+rnd.IntN(9)
 		tol := 1e-12
 		if trial == 0 {

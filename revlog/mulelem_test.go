@@ -13,7 +13,7 @@ import (
 
 func TestMulElem(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, mulElemSpec[float64]()) })
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, mulElemSpec[float32]()) })
+	t.Run("float32", func(t *testing.T) { kerneltest.Kernel[float32](t, mulElemSpec[float32]()) })
 }
 
 func mulElemSpec[T rev.Float]() revtest.Spec[revlog.MulElem[T]] {

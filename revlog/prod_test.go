@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/internal/number"
 	"revnum/rev"
 	"revnum/rev/revtest"
@@ -50,8 +51,8 @@ func prodSpec[T rev.Real]() revtest.Spec[revlog.Prod[T]] {
 
 func TestProd(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, prodSpec[float64]()) })
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, prodSpec[float32]()) })
-	t.Run("fixed", func(t *testing.T) { revtest.Kernel(t, prodSpec[fixed.Q43]()) })
+	t.Run("float32", func(t *testing.T) { kerneltest.Kernel[float32](t, prodSpec[float32]()) })
+	t.Run("fixed", func(t *testing.T) { kerneltest.Kernel[fixed.Q43](t, prodSpec[fixed.Q43]()) })
 }
 
 // group is the order of the group of positive numbers of ulog.Fixed.

@@ -5,6 +5,7 @@ package revlog
 import (
 	"gonum.org/v1/gonum/mat"
 	"revnum/fixed"
+	"revnum/internal/byname"
 	"revnum/internal/passkind"
 	"revnum/rev"
 	"unsafe"
@@ -727,5 +728,28 @@ func sumCheck[T rev.Float](k, g, t *Sum[T]) {
 	}
 	if !plain {
 		rev.Check(k, g, t, nil)
+	}
+}
+
+// instances returns the kernels of this package. Package rules/internal/catalog gets it by its name in the linker:
+// if it named the types, it would compile their methods again.
+//
+//go:linkname instances
+func instances() []byname.Instance {
+	return []byname.Instance{
+		byname.InstanceOf[Dot[float64]](),
+		byname.InstanceOf[Dot[float32]](),
+		byname.InstanceOf[MatMul[float64]](),
+		byname.InstanceOf[MatMul[float32]](),
+		byname.InstanceOf[MulElem[float64]](),
+		byname.InstanceOf[MulElem[float32]](),
+		byname.InstanceOf[Powers[float64]](),
+		byname.InstanceOf[Powers[float32]](),
+		byname.InstanceOf[Powers[fixed.Q43]](),
+		byname.InstanceOf[Prod[float64]](),
+		byname.InstanceOf[Prod[float32]](),
+		byname.InstanceOf[Prod[fixed.Q43]](),
+		byname.InstanceOf[Sum[float64]](),
+		byname.InstanceOf[Sum[float32]](),
 	}
 }

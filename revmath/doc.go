@@ -8,4 +8,4 @@
 // inverses of all of them restore every bit. Elementary functions are in revlinalg.
 package revmath
 
-//go:generate go run revnum/cmd/revgen
+//go:generate go run revnum/cmd/revgen -instances

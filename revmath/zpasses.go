@@ -4,6 +4,7 @@ package revmath
 
 import (
 	"revnum/fixed"
+	"revnum/internal/byname"
 	"revnum/internal/passkind"
 	"revnum/rev"
 	"unsafe"
@@ -128,5 +129,23 @@ func besselCheck[T rev.Real](k, g, t *Bessel[T]) {
 	}
 	if !plain {
 		rev.Check(k, g, t, nil)
+	}
+}
+
+// instances returns the kernels of this package. Package rules/internal/catalog gets it by its name in the linker:
+// if it named the types, it would compile their methods again.
+//
+//go:linkname instances
+func instances() []byname.Instance {
+	return []byname.Instance{
+		byname.InstanceOf[Bessel[float64]](),
+		byname.InstanceOf[Bessel[float32]](),
+		byname.InstanceOf[Bessel[fixed.Q43]](),
+		byname.InstanceOf[BoxMuller[float64]](),
+		byname.InstanceOf[BoxMuller[float32]](),
+		byname.InstanceOf[BoxMuller[fixed.Q43]](),
+		byname.InstanceOf[BoxMullerInverse[float64]](),
+		byname.InstanceOf[BoxMullerInverse[float32]](),
+		byname.InstanceOf[BoxMullerInverse[fixed.Q43]](),
 	}
 }

@@ -174,7 +174,7 @@ func TestConv2DBlocks(t *testing.T) {
 		inputs, filters int
 		sizes           convSizes
 	}{
-		"Bands":  {1, 70, convSizes{Channels: 40, Height: 60, Width: 61, KernelHeight: 3, KernelWidth: 3, StrideHeight: 1, StrideWidth: 1, PadHeight: 1, PadWidth: 1}},
+		"Bands":  {1, long.Or(70, 20), convSizes{Channels: 40, Height: 60, Width: 61, KernelHeight: 3, KernelWidth: 3, StrideHeight: 1, StrideWidth: 1, PadHeight: 1, PadWidth: 1}},
 		"Stride": {1, 20, convSizes{Channels: 40, Height: 91, Width: 60, KernelHeight: 3, KernelWidth: 5, StrideHeight: 2, StrideWidth: 3, PadHeight: 1, DilationHeight: 3}},
 		"Batch":  {70, 140, convSizes{Channels: 2, Height: 10, Width: 10, KernelHeight: 3, KernelWidth: 3, StrideHeight: 1, StrideWidth: 1, PadHeight: 1, PadWidth: 1}},
 		"Thin":   {2, 70, convSizes{Channels: 1, Height: 300, Width: 260, KernelHeight: 2, KernelWidth: 2, StrideHeight: 1, StrideWidth: 1}},

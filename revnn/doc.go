@@ -20,4 +20,4 @@
 // each row. Images are rows too, in the layout NCHW: plane by plane, each by rows.
 package revnn
 
-//go:generate go run revnum/cmd/revgen
+//go:generate go run revnum/cmd/revgen -instances

@@ -5,6 +5,7 @@ package revnn
 import (
 	"gonum.org/v1/gonum/mat"
 	"revnum/fixed"
+	"revnum/internal/byname"
 	"revnum/internal/passkind"
 	"revnum/rev"
 	"unsafe"
@@ -3422,5 +3423,98 @@ func tanhCheck[T rev.Real](k, g, t *Tanh[T]) {
 	}
 	if !plain {
 		rev.Check(k, g, t, nil)
+	}
+}
+
+// instances returns the kernels of this package. Package rules/internal/catalog gets it by its name in the linker:
+// if it named the types, it would compile their methods again.
+//
+//go:linkname instances
+func instances() []byname.Instance {
+	return []byname.Instance{
+		byname.InstanceOf[AffineBatch[float64]](),
+		byname.InstanceOf[AffineBatch[float32]](),
+		byname.InstanceOf[AffineBatch[fixed.Q43]](),
+		byname.InstanceOf[Attention[float64]](),
+		byname.InstanceOf[Attention[float32]](),
+		byname.InstanceOf[BatchNorm[float64]](),
+		byname.InstanceOf[BatchNorm[float32]](),
+		byname.InstanceOf[BatchNorm[fixed.Q43]](),
+		byname.InstanceOf[BinaryCrossEntropy[float64]](),
+		byname.InstanceOf[BinaryCrossEntropy[float32]](),
+		byname.InstanceOf[BinaryCrossEntropy[fixed.Q43]](),
+		byname.InstanceOf[Conv2D[float64]](),
+		byname.InstanceOf[Conv2D[float32]](),
+		byname.InstanceOf[Conv2D[fixed.Q43]](),
+		byname.InstanceOf[ConvTranspose2D[float64]](),
+		byname.InstanceOf[ConvTranspose2D[float32]](),
+		byname.InstanceOf[ConvTranspose2D[fixed.Q43]](),
+		byname.InstanceOf[CrossEntropy[float64]](),
+		byname.InstanceOf[CrossEntropy[float32]](),
+		byname.InstanceOf[CrossEntropy[fixed.Q43]](),
+		byname.InstanceOf[GELU[float64]](),
+		byname.InstanceOf[GELU[float32]](),
+		byname.InstanceOf[GELU[fixed.Q43]](),
+		byname.InstanceOf[GRU[float64]](),
+		byname.InstanceOf[GRU[float32]](),
+		byname.InstanceOf[GRU[fixed.Q43]](),
+		byname.InstanceOf[Gather[float64]](),
+		byname.InstanceOf[Gather[float32]](),
+		byname.InstanceOf[Gather[fixed.Q43]](),
+		byname.InstanceOf[Gather[complex128]](),
+		byname.InstanceOf[GroupNorm[float64]](),
+		byname.InstanceOf[GroupNorm[float32]](),
+		byname.InstanceOf[GroupNorm[fixed.Q43]](),
+		byname.InstanceOf[Huber[float64]](),
+		byname.InstanceOf[Huber[float32]](),
+		byname.InstanceOf[Huber[fixed.Q43]](),
+		byname.InstanceOf[LSTM[float64]](),
+		byname.InstanceOf[LSTM[float32]](),
+		byname.InstanceOf[LSTM[fixed.Q43]](),
+		byname.InstanceOf[LayerNorm[float64]](),
+		byname.InstanceOf[LayerNorm[float32]](),
+		byname.InstanceOf[LayerNorm[fixed.Q43]](),
+		byname.InstanceOf[LeakyReLU[float64]](),
+		byname.InstanceOf[LeakyReLU[float32]](),
+		byname.InstanceOf[LeakyReLU[fixed.Q43]](),
+		byname.InstanceOf[LogSumExp[float64]](),
+		byname.InstanceOf[LogSumExp[float32]](),
+		byname.InstanceOf[LogSumExp[fixed.Q43]](),
+		byname.InstanceOf[LogSumExpRows[float64]](),
+		byname.InstanceOf[LogSumExpRows[float32]](),
+		byname.InstanceOf[LogSumExpRows[fixed.Q43]](),
+		byname.InstanceOf[MaxPool[float64]](),
+		byname.InstanceOf[MaxPool[float32]](),
+		byname.InstanceOf[MaxPool[fixed.Q43]](),
+		byname.InstanceOf[MeanPool[float64]](),
+		byname.InstanceOf[MeanPool[float32]](),
+		byname.InstanceOf[MeanPool[fixed.Q43]](),
+		byname.InstanceOf[RMSNorm[float64]](),
+		byname.InstanceOf[RMSNorm[float32]](),
+		byname.InstanceOf[RMSNorm[fixed.Q43]](),
+		byname.InstanceOf[ReLU[float64]](),
+		byname.InstanceOf[ReLU[float32]](),
+		byname.InstanceOf[ReLU[fixed.Q43]](),
+		byname.InstanceOf[SiLU[float64]](),
+		byname.InstanceOf[SiLU[float32]](),
+		byname.InstanceOf[SiLU[fixed.Q43]](),
+		byname.InstanceOf[Sigmoid[float64]](),
+		byname.InstanceOf[Sigmoid[float32]](),
+		byname.InstanceOf[Sigmoid[fixed.Q43]](),
+		byname.InstanceOf[Softmax[float64]](),
+		byname.InstanceOf[Softmax[float32]](),
+		byname.InstanceOf[Softmax[fixed.Q43]](),
+		byname.InstanceOf[SoftmaxRows[float64]](),
+		byname.InstanceOf[SoftmaxRows[float32]](),
+		byname.InstanceOf[SoftmaxRows[fixed.Q43]](),
+		byname.InstanceOf[Softplus[float64]](),
+		byname.InstanceOf[Softplus[float32]](),
+		byname.InstanceOf[Softplus[fixed.Q43]](),
+		byname.InstanceOf[SquaredError[float64]](),
+		byname.InstanceOf[SquaredError[float32]](),
+		byname.InstanceOf[SquaredError[fixed.Q43]](),
+		byname.InstanceOf[Tanh[float64]](),
+		byname.InstanceOf[Tanh[float32]](),
+		byname.InstanceOf[Tanh[fixed.Q43]](),
 	}
 }

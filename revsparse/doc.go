@@ -44,4 +44,4 @@
 // except the cotangent of Alpha in Mul. They depend on the vector code in use.
 package revsparse
 
-//go:generate go run revnum/cmd/revgen
+//go:generate go run revnum/cmd/revgen -instances

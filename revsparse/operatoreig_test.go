@@ -167,7 +167,7 @@ func TestOperatorEig(t *testing.T) {
 	})
 	t.Run("ising", func(t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[revsparse.OperatorEig]{
-			Sizes: []int{1, 2, 3},
+			Sizes: []int{1, 2, 3}[:long.Or(3, 2)],
 			New: func(rnd *rand.Rand, n int) revsparse.OperatorEig {
 				theta := []float64{1 + rnd.Float64(), 2 + rnd.Float64(), 0.5 + rnd.Float64()}
 				return kernel(ising{2, n}, theta, 1, rnd, revsparse.EigOptions{Which: revsparse.Smallest})

@@ -5,6 +5,7 @@ package revsparse
 import (
 	"gonum.org/v1/gonum/mat"
 	"revnum/fixed"
+	"revnum/internal/byname"
 	"revnum/internal/passkind"
 	"revnum/rev"
 	"unsafe"
@@ -1421,4 +1422,41 @@ func triSolveRunTangent[T rev.Float, I Index](k, t *TriSolve[T, I]) error {
 func triSolveRunAdjointTangent[T rev.Float, I Index](k, g, t, gt *TriSolve[T, I]) error {
 	rev.Check(k, g, t, gt)
 	return triSolveRun(k, &rev.Pass[TriSolve[T, I]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// instances returns the kernels of this package. Package rules/internal/catalog gets it by its name in the linker:
+// if it named the types, it would compile their methods again.
+//
+//go:linkname instances
+func instances() []byname.Instance {
+	return []byname.Instance{
+		byname.InstanceOf[CG[float64, int]](),
+		byname.InstanceOf[CG[float32, int]](),
+		byname.InstanceOf[DominantEig[float64, int]](),
+		byname.InstanceOf[DominantEig[float32, int]](),
+		byname.InstanceOf[Dot[float64, int]](),
+		byname.InstanceOf[Dot[float32, int]](),
+		byname.InstanceOf[Dot[fixed.Q43, int]](),
+		byname.InstanceOf[Dot[complex128, int]](),
+		byname.InstanceOf[LogMul[float64, int]](),
+		byname.InstanceOf[LogMul[float32, int]](),
+		byname.InstanceOf[Mul[float64, int]](),
+		byname.InstanceOf[Mul[float32, int]](),
+		byname.InstanceOf[Mul[fixed.Q43, int]](),
+		byname.InstanceOf[Mul[complex128, int]](),
+		byname.InstanceOf[OperatorEig](),
+		byname.InstanceOf[SampledMul[float64, int]](),
+		byname.InstanceOf[SampledMul[float32, int]](),
+		byname.InstanceOf[SampledMul[fixed.Q43, int]](),
+		byname.InstanceOf[Solve[float64, int]](),
+		byname.InstanceOf[Solve[float32, int]](),
+		byname.InstanceOf[SpGEMM[float64, int]](),
+		byname.InstanceOf[SpGEMM[float32, int]](),
+		byname.InstanceOf[SpGEMM[fixed.Q43, int]](),
+		byname.InstanceOf[SymmetricMul[float64, int]](),
+		byname.InstanceOf[SymmetricMul[float32, int]](),
+		byname.InstanceOf[SymmetricMul[fixed.Q43, int]](),
+		byname.InstanceOf[TriSolve[float64, int]](),
+		byname.InstanceOf[TriSolve[float32, int]](),
+	}
 }

@@ -31,4 +31,4 @@
 // results to the bit over fixed point, and up to the rounding of sums over floats.
 package revtropical
 
-//go:generate go run revnum/cmd/revgen
+//go:generate go run revnum/cmd/revgen -instances

@@ -5,6 +5,7 @@ package revtropical
 import (
 	"gonum.org/v1/gonum/mat"
 	"revnum/fixed"
+	"revnum/internal/byname"
 	"revnum/internal/passkind"
 	"revnum/rev"
 	"revnum/revsparse"
@@ -277,4 +278,19 @@ func sparseMulRunTangent[T rev.Real, I revsparse.Index](k, t *SparseMul[T, I]) e
 func sparseMulRunAdjointTangent[T rev.Real, I revsparse.Index](k, g, t, gt *SparseMul[T, I]) error {
 	rev.Check(k, g, t, gt)
 	return sparseMulRun(k, &rev.Pass[SparseMul[T, I]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// instances returns the kernels of this package. Package rules/internal/catalog gets it by its name in the linker:
+// if it named the types, it would compile their methods again.
+//
+//go:linkname instances
+func instances() []byname.Instance {
+	return []byname.Instance{
+		byname.InstanceOf[MatMul[float64]](),
+		byname.InstanceOf[MatMul[float32]](),
+		byname.InstanceOf[MatMul[fixed.Q43]](),
+		byname.InstanceOf[SparseMul[float64, int]](),
+		byname.InstanceOf[SparseMul[float32, int]](),
+		byname.InstanceOf[SparseMul[fixed.Q43, int]](),
+	}
 }

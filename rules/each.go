@@ -268,7 +268,7 @@ func (r *Rule) zeroable(a *Args) error {
 			if b.Axes > 1 && !b.Sparse {
 				rows = b.Shape[0]
 			}
-			dense := b.Sparse || b.Axes == 0 || (cols <= 1 || b.Stride[b.Axes-1] == 1) && (rows <= 1 || b.Stride[0] == cols)
+			dense := b.Sparse || b.Axes == 0 || rows == 0 || cols == 0 || (cols <= 1 || b.Stride[b.Axes-1] == 1) && (rows <= 1 || b.Stride[0] == cols)
 			fits := b.Sparse || rows >= 0 && cols >= 0 && (cols == 0 || rows <= b.Len/cols)
 			if !dense || !fits || b.Move != 0 && max(b.Move, -b.Move) < b.zeroed() {
 				return fmt.Errorf("%w: %s%s of %s is set to zero, so it must have no gaps, and its memory must hold it and meet no other problem's",

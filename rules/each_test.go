@@ -112,14 +112,14 @@ func TestCallEach(t *testing.T) {
 	})
 }
 
-// testCallEach tests each second pass, the first or not, or all if REVNUM_LONG is set.
+// testCallEach tests one pass of eight, from the given one on, or all if REVNUM_LONG is set.
 func testCallEach(t *testing.T, first int, zero bool) {
 	for turn, r := range All() {
 		if r.Missing != "" {
 			continue
 		}
 		for i, p := range r.Passes {
-			if (turn+i)%4 != first && !long.Tests() {
+			if (turn+i)%8 != first && !long.Tests() {
 				continue
 			}
 			n, workers := 3, slices.IndexFunc(r.Params, func(p Param) bool { return p.Name == "Workers" })
@@ -456,6 +456,27 @@ func TestCallEachZero(t *testing.T) {
 				t.Errorf("%s: %v, %v", name, y, err)
 			}
 		}
+	}
+}
+
+// A matrix without elements has no gaps, whatever its strides are.
+func TestCallEachZeroWithoutElements(t *testing.T) {
+	const n = 3
+	none := make([]float64, 1)
+	empty := func(rows, cols int, zero bool) Buffer {
+		return Buffer{Data: unsafe.Pointer(&none[0]), Type: Float64, Axes: 2, Shape: [2]int{rows, cols}, Stride: [2]int{1, 1}, Move: 8, Zero: zero}
+	}
+	result := func() Buffer {
+		c := Matrix(rev.NewGeneral(2, 3, make([]float64, 6*n)[:6]))
+		c.Move = 8 * 6
+		return c
+	}
+	args := Args{
+		Operands:   []Buffer{result(), empty(2, 0, false), empty(0, 3, false)},
+		Cotangents: []Buffer{result(), empty(2, 0, true), empty(0, 3, true)},
+	}
+	if err := lookup(t, "revlinalg.MatMul[float64]").CallEach(Adjoint, args, n); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"revnum/internal/long"
 	"revnum/rev"
 )
 
@@ -24,12 +25,15 @@ func addresses(a Args) []unsafe.Pointer {
 
 // A moving call does on other memory what Call does, also where the outputs of a gradient are absent.
 func TestPrepareMoving(t *testing.T) {
-	made := 0
-	for _, r := range All() {
+	made, every := 0, long.Or(1, 3)
+	for turn, r := range All() {
 		if r.Missing != "" {
 			continue
 		}
-		for _, p := range r.Passes {
+		for i, p := range r.Passes {
+			if (turn+i)%every > 0 {
+				continue
+			}
 			seeds := [3]uint64{2, 1, 1} // PrepareMoving gets other numbers
 			for _, outputs := range []bool{true, false} {
 				if !outputs && (p != Gradient || r.InPlace) {
@@ -73,7 +77,7 @@ func TestPrepareMoving(t *testing.T) {
 			}
 		}
 	}
-	if made < 1000 {
+	if made < 1000/every {
 		t.Error("only", made, "passes were made")
 	}
 }

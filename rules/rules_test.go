@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/long"
 	"revnum/rev"
 )
 
@@ -338,7 +339,7 @@ func TestLeftOutInPlace(t *testing.T) {
 
 // An input without memory, as C gives NULL, is an error and changes nothing.
 func TestNull(t *testing.T) {
-	for _, r := range All() {
+	for turn, r := range All() {
 		if r.Missing != "" {
 			continue
 		}
@@ -347,7 +348,10 @@ func TestNull(t *testing.T) {
 			if b := want.Operands[i]; o.Optional || o.role == rev.Acc || b.size() == 0 {
 				continue
 			}
-			for _, p := range r.Passes {
+			for j, p := range r.Passes {
+				if (turn+i+j)%3 > 0 && !long.Tests() {
+					continue
+				}
 				for _, leftOut := range []bool{false, true} {
 					a := problem(r, 1)
 					b := &a.Operands[i]

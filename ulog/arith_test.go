@@ -142,7 +142,7 @@ func FuzzFloat64(f *testing.F) {
 func TestAddSubFloat32(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
 	worst := 0.0
-	for range 3000 {
+	for range long.Or(3000, 500) {
 		a64, b64 := drawLogs(rnd)
 		a, b := float32(a64), float32(b64)
 		for _, s := range []int{1, -1} {
@@ -183,7 +183,7 @@ func unitsOff(have Fixed, want *big.Float) float64 {
 func TestAddSubFixed(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(9, 10))
 	var add, sub float64
-	for range 4000 {
+	for range long.Or(4000, 500) {
 		a, b := drawLogs(rnd)
 		if math.Abs(a) > 1e6 || math.Abs(b) > 1e6 {
 			continue
@@ -209,7 +209,7 @@ func TestAddSubFixed(t *testing.T) {
 func TestFixedConversions(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	var in, out float64
-	for range 2000 {
+	for range long.Or(2000, 500) {
 		v := math.Abs(math.Float64frombits(rnd.Uint64()))
 		if math.IsNaN(v) || math.IsInf(v, 0) || v == 0 {
 			continue

@@ -57,10 +57,11 @@
 //
 // Usage:
 //
-//	revgen [DIR ...]
+//	revgen [-instances] [DIR ...]
 //	revgen explain FUNC [DIR]
 //
-// Without folders it takes the current one, as in a directive of go generate:
+// Without folders it takes the current one, as in a directive of go generate. With -instances it also writes
+// the table of the kernels that rules/internal/catalog reads, for packages of this module:
 //
 //	//go:generate go run revnum/cmd/revgen
 //
@@ -93,12 +94,14 @@ func main() {
 
 const usage = `Usage:
 
-  revgen [DIR ...]           write the gradients of file.go to file_grad.go, its kernels to
+  revgen [-instances] [DIR ...]
+                             write the gradients of file.go to file_grad.go, its kernels to
                              file_rev.go, in each folder, and the methods of kernels that are
                              written by hand to zpasses.go
   revgen explain FUNC [DIR]  print the equations of a function and of its adjoint
 
-Without folders it takes the current one. What is written for a function is in its comment:
+Without folders it takes the current one. With -instances it also writes a table of kernels,
+for packages of this module. What is written for a function is in its comment:
 
   //revgen:gradient p [value] [both] [hessian]
   //revgen:jacobian x [jvp|sparse|rows]
@@ -110,7 +113,8 @@ func run(args []string, out io.Writer) error {
 	if len(args) > 0 && args[0] == "explain" {
 		verb, args = args[0], args[1:]
 	}
-	flags := flag.NewFlagSet("revgen", flag.ContinueOnError) // there are none but -h
+	flags := flag.NewFlagSet("revgen", flag.ContinueOnError)
+	instances := flags.Bool("instances", false, "")
 	flags.SetOutput(io.Discard)
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -121,7 +125,7 @@ func run(args []string, out io.Writer) error {
 	case verb == "explain":
 		return explain(flags.Args(), out)
 	}
-	return generate(flags.Args())
+	return generate(flags.Args(), *instances)
 }
 
 func explain(args []string, out io.Writer) error {
@@ -141,20 +145,20 @@ func explain(args []string, out io.Writer) error {
 	return err
 }
 
-func generate(dirs []string) error {
+func generate(dirs []string, instances bool) error {
 	if len(dirs) == 0 {
 		dirs = []string{"."}
 	}
 	var errs []error
 	for _, dir := range dirs {
-		errs = append(errs, generateDir(dir))
+		errs = append(errs, generateDir(dir, instances))
 	}
 	return errors.Join(errs...)
 }
 
 // generateDir writes the passes of the kernels in dir first, because functions may call them.
-func generateDir(dir string) error {
-	text, err := passes.File(dir)
+func generateDir(dir string, instances bool) error {
+	text, err := passes.File(dir, instances)
 	if err != nil {
 		return err
 	}

@@ -167,37 +167,59 @@ template <class T> DEVICE T narrowed(Wide<T> v) {
 	return x;
 }
 
+template <class N> INLINE void mulVec(N *y, const N *m, const N *x) {
+#pragma unroll
+	for (int i = 0; i < 3; i++) y[i] = plus(plus(product(m[3 * i], x[0]), product(m[3 * i + 1], x[1])), product(m[3 * i + 2], x[2]));
+}
+template <class N> INLINE void mulTransVec(N *y, const N *m, const N *x) {
+#pragma unroll
+	for (int i = 0; i < 3; i++) y[i] = plus(plus(product(m[i], x[0]), product(m[3 + i], x[1])), product(m[6 + i], x[2]));
+}
+
 // A Stored is a camera in memory, as a row of numbers. Over floats these are the parameters and
-// the coefficients, and each observation computes both matrices again: that is fewer numbers to gather.
+// the coefficients, and each observation computes both matrices again: that is fewer numbers to gather. A camera that
+// is moving has its direction t, with K·ṙ in place of ṙ, and then no observation needs K and its coefficient c.
 // Over Q43 products cost more, and the row is a Camera.
-template <class T, bool weighted> struct Stored {
-	constexpr static int params = weighted ? 11 : 9, numbers = params + 3, projected = numbers;
-	INLINE static void store(T *to, const T *p, T a, T b, T c) {
+template <class T, bool weighted, bool moving = false> struct Stored {
+	constexpr static int params = weighted ? 11 : 9, turn = params, numbers = params + (moving ? 2 + params : 3), projected = numbers;
+	INLINE static void store(T *to, const T *p, T a, T b, T c, const T *t) {
 #pragma unroll
 		for (int k = 0; k < params; k++) to[k] = p[k];
-		to[params] = a;
-		to[params + 1] = b;
-		to[params + 2] = c;
+		to[turn] = a;
+		to[turn + 1] = b;
+		if constexpr (moving) {
+			T left[9], angle[3];
+			exponential(left, b, c, p);
+			mulVec(angle, left, t);
+#pragma unroll
+			for (int k = 0; k < params; k++) to[turn + 2 + k] = k < 3 ? angle[k] : t[k];
+		} else to[turn + 2] = c;
 	}
 	INLINE static const Camera<T> &camera(Camera<T> &room, const T *from) {
-		assemble(room, weighted, from, from[params], from[params + 1], from[params + 2]);
+		assemble(room, weighted, from, from[turn], from[turn + 1], moving ? number<T>(0) : from[turn + 2]);
 		return room;
 	}
+	INLINE static const T *direction(const T *from) { return from + turn + 2; }
 };
 template <bool weighted> struct Stored<Q43, weighted> {
 	constexpr static int numbers = 26, projected = 18; // the projection does without K
-	INLINE static void store(Q43 *to, const Q43 *p, Q43 a, Q43 b, Q43 c) { assemble(*(Camera<Q43> *)to, weighted, p, a, b, c); }
+	INLINE static void store(Q43 *to, const Q43 *p, Q43 a, Q43 b, Q43 c, const Q43 *) { assemble(*(Camera<Q43> *)to, weighted, p, a, b, c); }
 	INLINE static const Camera<Q43> &camera(Camera<Q43> &, const Q43 *from) { return *(const Camera<Q43> *)from; }
 };
 
-// setCameras stores the cameras with the parameters in the rows of x.
-template <class T, bool weighted> INLINE void setCameras(T *to, i64 n, const T *x, i64 down) {
+// setCameras stores the cameras with the parameters in the rows of x, and if they are moving with the directions in those of t.
+// A null t stands for zeros.
+template <class T, bool weighted, bool moving> INLINE void setCameras(T *to, i64 n, const T *x, i64 down, const T *t, i64 downT) {
+	typedef Stored<T, weighted, moving> Row;
 	for (i64 i = first(); i < n; i += step()) {
 		constexpr int params = weighted ? 11 : 9;
-		T p[params];
-		for (int k = 0; k < params; k++) p[k] = x[i * down + k];
+		T p[params], d[params];
+		for (int k = 0; k < params; k++) {
+			p[k] = x[i * down + k];
+			d[k] = t ? t[i * downT + k] : number<T>(0);
+		}
 		Coefficients<Wide<T>> q = coefficientsOf(p);
-		Stored<T, weighted>::store(to + i * Stored<T, weighted>::numbers, p, narrowed<T>(q.a), narrowed<T>(q.b), narrowed<T>(q.c));
+		Row::store(to + i * Row::numbers, p, narrowed<T>(q.a), narrowed<T>(q.b), narrowed<T>(q.c), d);
 	}
 }
 
@@ -221,18 +243,38 @@ template <class T> INLINE void setDualCameras(Camera<Dual<T>> *to, i64 n, i64 we
 	}
 }
 
-template <class N> INLINE void mulVec(N *y, const N *m, const N *x) {
-#pragma unroll
-	for (int i = 0; i < 3; i++) y[i] = plus(plus(product(m[3 * i], x[0]), product(m[3 * i + 1], x[1])), product(m[3 * i + 2], x[2]));
-}
-template <class N> INLINE void mulTransVec(N *y, const N *m, const N *x) {
-#pragma unroll
-	for (int i = 0; i < 3; i++) y[i] = plus(plus(product(m[i], x[0]), product(m[3 + i], x[1])), product(m[6 + i], x[2]));
-}
-
 // Whether products are rounded to places that are fixed, so that the order of operations matters to the bit.
 template <class N> constexpr bool rounded = false;
 template <> constexpr bool rounded<Q43> = true;
+
+// Whether numbers are floats, without tangents. Cotangents over floats do without the Jacobian.
+template <class N> constexpr bool plain = false;
+template <> constexpr bool plain<double> = true;
+template <> constexpr bool plain<float> = true;
+
+INLINE float fma(float x, float y, float z) { return __builtin_elementwise_fma(x, y, z); }
+
+// A Pull brings cotangents g of the residuals of an observation back to the projection f·ρ(s)·p, and to the projected y. With
+// v = g, or v = w·g if there are weights, q = p·v and ρ' the derivative of ρ by s,
+//
+//	f̄ = ρ·q,  k̄1 = f·s·q,  k̄2 = f·s²·q,  ȳ = f·d,  d₁₂ = (ρ·v + 2ρ'·q·p)/depth,  d₃ = ∓p·d₁₂.
+//
+// The factor f is left to the sums of a camera or a point.
+template <class N> struct Pull {
+	N g[2], v[2], q, square, radial, d[3], byWeight;
+	INLINE explicit Pull(const N (&g)[2]) : g{g[0], g[1]} {}
+	INLINE void set(bool weighted, Divisor<N> over, const N *p, const N *r, N s, N slope, N rho, N k2, N weight) {
+		for (int k = 0; k < 2; k++) v[k] = weighted ? weight * g[k] : g[k];
+		q = fma(p[0], v[0], p[1] * v[1]);
+		square = s;
+		radial = rho;
+		N bend = fma(k2, s, slope) * (q + q);
+		for (int k = 0; k < 2; k++) d[k] = over.under(fma(bend, p[k], rho * v[k]));
+		d[2] = fma(p[0], d[0], p[1] * d[1]);
+		if (weighted) d[2] = -d[2];
+		byWeight = fma(r[0], g[0], r[1] * g[1]);
+	}
+};
 
 // A Term is an observation: its residuals and their derivatives by the camera, the point
 // and the weight.
@@ -240,7 +282,7 @@ template <class N, bool weighted> struct Term {
 	constexpr static int params = weighted ? 11 : 9, columns = params + 3 + weighted;
 	N r[2], j[2][columns], byTurned[2][3], turned[3]; // turned is R·x, and byTurned the derivatives by y
 
-	INLINE void observe(const Camera<N> &c, const N *point, N weight, const N *feature, bool derivatives) {
+	INLINE void observe(const Camera<N> &c, const N *point, N weight, const N *feature, bool derivatives, Pull<N> *pull = nullptr) {
 		N zero = number<N>(0), x[3], y[3];
 #pragma unroll
 		for (int i = 0; i < 3; i++) x[i] = weighted ? minus(point[i], c.shift[i]) : point[i];
@@ -260,6 +302,7 @@ template <class N, bool weighted> struct Term {
 			r[1] = plus(r[1], c.v);
 		}
 		if (derivatives) differentiate(c, over, p, square, slope, radial, weight);
+		if constexpr (plain<N>) if (pull) pull->set(weighted, over, p, r, square, slope, radial, c.k2, weight);
 		if (weighted) {
 			r[0] = product(weight, r[0]);
 			r[1] = product(weight, r[1]);
@@ -309,10 +352,41 @@ template <class N, bool weighted> struct Term {
 		}
 	}
 
+	// pull adds to s what cotangents that have been pulled back add to those of the camera. The rotation gets (R·x)×ȳ. What all observations of
+	// a camera multiply with is left to the end of the sum.
+	INLINE void pull(N (&s)[params], const Pull<N> &b) const {
+#pragma unroll
+		for (int k = 0; k < 3; k++) {
+			int l = (k + 1) % 3, m = (k + 2) % 3;
+			s[k] += fma(turned[l], b.d[m], -(turned[m] * b.d[l]));
+			s[3 + k] += b.d[k];
+		}
+		s[6] = fma(b.radial, b.q, s[6]);
+		if (weighted) {
+			s[7] += b.v[0];
+			s[8] += b.v[1];
+		}
+		N bent = b.square * b.q;
+		s[params - 2] += bent;
+		s[params - 1] = fma(b.square, bent, s[params - 1]);
+	}
+	INLINE static void end(N (&s)[params], const Camera<N> &c) {
+		N turn[3], shift[3];
+		mulTransVec(turn, c.left, s);
+		mulTransVec(shift, c.turn, s + 3);
+#pragma unroll
+		for (int k = 0; k < 3; k++) {
+			s[k] = c.f * turn[k];
+			s[3 + k] = weighted ? -(c.f * shift[k]) : c.f * s[3 + k];
+		}
+		s[params - 2] *= c.f;
+		s[params - 1] *= c.f;
+	}
+
 	// move adds to s the tangents of the residuals of a camera and a point that move. Null pointers do not. Over Q43 it
-	// multiplies by the Jacobian, whose products are rounded. Over floats it first moves what is projected, y, by
-	// (K·ṙ)×(R·x) and R·ẋ, which takes fewer registers.
-	INLINE void move(N (&s)[2], const Camera<N> &c, const N (&angle)[3], const N *camera, const N *point) const {
+	// multiplies by the Jacobian, whose products are rounded. Over floats the direction of the camera begins with K·ṙ, and what is
+	// projected, y, first moves by (K·ṙ)×(R·x) and R·ẋ, which takes fewer registers.
+	INLINE void move(N (&s)[2], const Camera<N> &c, const N *camera, const N *point) const {
 		if constexpr (rounded<N>) {
 #pragma unroll
 			for (int i = 0; i < 2; i++) {
@@ -337,7 +411,7 @@ template <class N, bool weighted> struct Term {
 #pragma unroll
 				for (int k = 0; k < 3; k++) {
 					int l = (k + 1) % 3, m = (k + 2) % 3;
-					y[k] = plus(y[k], minus(product(angle[l], turned[m]), product(angle[m], turned[l])));
+					y[k] = plus(y[k], minus(product(camera[l], turned[m]), product(camera[m], turned[l])));
 					if (!weighted) y[k] = plus(y[k], camera[3 + k]);
 				}
 			}
@@ -377,11 +451,44 @@ template <> struct BitsOf<float> { typedef unsigned type; typedef unsigned pair 
 template <class T> using Bits = typename BitsOf<T>::type;
 template <class T> using Pair = typename BitsOf<T>::pair;
 
+// once loads what no other warp of a multiprocessor needs, past the first cache, which is left to cameras and points.
+INLINE double once(const double *x) {
+	double v;
+	asm volatile("ld.global.cg.f64 %0, [%1];" : "=d"(v) : "l"(x));
+	return v;
+}
+INLINE float once(const float *x) {
+	float v;
+	asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(v) : "l"(x));
+	return v;
+}
+INLINE int once(const int *x) {
+	int v;
+	asm volatile("ld.global.cg.s32 %0, [%1];" : "=r"(v) : "l"(x));
+	return v;
+}
+INLINE i64 once(const i64 *x) {
+	i64 v;
+	asm volatile("ld.global.cg.s64 %0, [%1];" : "=l"(v) : "l"(x));
+	return v;
+}
+INLINE Q43 once(const Q43 *x) { return Q43{once(&x->v)}; }
+INLINE Pair<double> once(const Pair<double> *x) {
+	u64 v, w;
+	asm volatile("ld.global.cg.v2.u64 {%0, %1}, [%2];" : "=l"(v), "=l"(w) : "l"(x));
+	return {v, w};
+}
+INLINE Pair<float> once(const Pair<float> *x) {
+	unsigned v, w;
+	asm volatile("ld.global.cg.v2.u32 {%0, %1}, [%2];" : "=r"(v), "=r"(w) : "l"(x));
+	return {v, w};
+}
+
 // A Gathered has what a thread loads of the rows of a warp, of which each thread wants one. As the rows are
 // anywhere, neighbouring threads load neighbouring elements: if each loaded its own row, each load
 // would go to 32 places. The distance of rows in shared memory is odd, to avoid conflicts of banks.
-// Width threads share a row, so that what a thread computes of its place serves for all its loads.
-template <int count, int width, class E> struct Gathered {
+// Width threads share a row, so that what a thread computes of its place serves for all its loads. Passing loads are those of once.
+template <int count, int width, class E, bool passing = false> struct Gathered {
 	constexpr static int apart = count | 1, each = (count + width - 1) / width, rows = lanes / width;
 	E v[width * each];
 	INLINE void load(const E *from, i64 down, int row) {
@@ -389,7 +496,7 @@ template <int count, int width, class E> struct Gathered {
 		for (int l = 0; l < width * each; l++) {
 			int at = laneOf() % width + l % each * width;
 			i64 r = __nvvm_shfl_sync_idx_i32(-1, row, laneOf() / width + l / each * rows, 31);
-			if (at < count) v[l] = from[r * down + at];
+			if (at < count) v[l] = passing ? once(from + r * down + at) : from[r * down + at];
 		}
 	}
 	// store returns where the row of a thread will be after a barrier of the warp.
@@ -408,13 +515,13 @@ template <class T, int numbers> using GatheredPairs = Gathered<numbers / 2, 8, P
 template <class T> DEVICE bool together(const T *x, i64 inc) { return inc == 1 && (u64)x % sizeof(Pair<T>) == 0; }
 template <class T> INLINE void two(T (&v)[2], const T *x, i64 inc) {
 	if (together(x, inc)) {
-		Pair<T> p = *(const Pair<T> *)x;
+		Pair<T> p = once((const Pair<T> *)x);
 		Bits<T> first = p.x, second = p.y; // clang 19 casts the first element of a vector for each
 		v[0] = __builtin_bit_cast(T, first);
 		v[1] = __builtin_bit_cast(T, second);
 	} else {
-		v[0] = x[0];
-		v[1] = x[inc];
+		v[0] = once(x);
+		v[1] = once(x + inc);
 	}
 }
 template <class T> INLINE void putTwo(T *x, i64 inc, const T (&v)[2]) {
@@ -453,13 +560,13 @@ INLINE void storeRows(T *to, i64 down, i64 most, const T (&v)[count][cols], T *s
 enum { nothing, jacobians, tangents };
 
 // A Seen is what an observation reads, all of it on its way at once. What is added to is read then, too.
-template <class T, bool weighted, int numbers> struct Seen {
+template <class T, bool weighted, class Row, int numbers = Row::numbers> struct Seen {
 	GatheredPairs<T, numbers> stored;
 	T w, x[3], f[2], r[2], z;
 	INLINE Seen(const T *cameras, const Operands<T> &k, i64 i, i64 p, int c) {
-		stored.load((const Pair<T> *)cameras, Stored<T, weighted>::numbers / 2, c);
-		w = weighted ? k.weights[i * k.weightsInc] : number<T>(1);
-		z = weighted && k.z ? k.z[i * k.zInc] : w;
+		stored.load((const Pair<T> *)cameras, Row::numbers / 2, c);
+		w = weighted ? once(k.weights + i * k.weightsInc) : number<T>(1);
+		z = weighted && k.z ? once(k.z + i * k.zInc) : w;
 		two(f, k.features + i * k.featuresDown, 1);
 		if (k.r) two(r, k.r + 2 * i * k.rInc, k.rInc);
 #pragma unroll
@@ -483,23 +590,25 @@ template <class T, bool weighted, int numbers> struct Seen {
 template <class T, bool weighted, int what>
 INLINE void observe(i64 n, i64 sign, const T *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &d, T *rows, i64 down, T *dz, i64 dzInc) {
 	constexpr int params = Term<T, weighted>::params, columns = Term<T, weighted>::columns;
-	constexpr int numbers = what == nothing ? Stored<T, weighted>::projected : Stored<T, weighted>::numbers;
+	constexpr bool moving = what == tangents && !rounded<T>; // rows have the directions of cameras
+	typedef Stored<T, weighted, moving> Row;
+	constexpr int numbers = what == nothing ? Row::projected : Row::numbers;
 	constexpr int room = lanes * 2 * GatheredPairs<T, numbers>::apart, stage = what == jacobians ? half * (2 * columns | 1) : 0;
 	alignas(16) SHARED T rooms[observers / lanes][room > stage ? room : stage]; // for cameras, and then for rows
 	T *place = rooms[threadX() / lanes];
 	if (warpFirst() >= n) return;
 	bool in = first() < n;
-	i64 i = in ? first() : n - 1, p = point[i];
-	int c = camera[i];
-	Seen<T, weighted, numbers> o(cameras, k, i, p, c);
-	Gathered<params, 4, T> across; // the direction of the camera
+	i64 i = in ? first() : n - 1, p = once(point + i);
+	int c = once(camera + i);
+	Seen<T, weighted, Row, numbers> o(cameras, k, i, p, c);
+	Gathered<params, 4, T> across; // the direction of the camera, if it is not in the row
 	T dx[3], df[2], dr[2], dw = number<T>(0), z = number<T>(0);
 	if constexpr (what == tangents) {
-		if (d.cameras) across.load(d.cameras, d.camerasDown, c);
+		if (!moving && d.cameras) across.load(d.cameras, d.camerasDown, c);
 		if (d.r) two(dr, d.r + 2 * i * d.rInc, d.rInc);
 		if (d.features) two(df, d.features + i * d.featuresDown, 1);
-		if (weighted && d.weights) dw = d.weights[i * d.weightsInc];
-		if (weighted && d.z) z = d.z[i * d.zInc];
+		if (weighted && d.weights) dw = once(d.weights + i * d.weightsInc);
+		if (weighted && d.z) z = once(d.z + i * d.zInc);
 		if (d.points) {
 #pragma unroll
 			for (int l = 0; l < 3; l++) dx[l] = d.points[p * d.pointsDown + l];
@@ -507,7 +616,9 @@ INLINE void observe(i64 n, i64 sign, const T *cameras, const int *camera, const 
 	}
 	warpBarrier();
 	const T *stored = (const T *)o.stored.store((Pair<T> *)place), *direction = nullptr;
-	if constexpr (what == tangents) {
+	if constexpr (moving) {
+		if (d.cameras) direction = Row::direction(stored);
+	} else if constexpr (what == tangents) {
 		SHARED T directions[observers / lanes][lanes * Gathered<params, 4, T>::apart];
 		if (d.cameras) direction = across.store(directions[threadX() / lanes]);
 	}
@@ -515,9 +626,7 @@ INLINE void observe(i64 n, i64 sign, const T *cameras, const int *camera, const 
 	Term<T, weighted> e;
 	if (in) {
 		Camera<T> room;
-		const Camera<T> &own = Stored<T, weighted>::camera(room, stored);
-		T angle[3];
-		if constexpr (what == tangents) if (direction) mulVec(angle, own.left, direction);
+		const Camera<T> &own = Row::camera(room, stored);
 		e.observe(own, o.x, o.w, o.f, what != nothing);
 		T slope = -plus(o.w, o.w); // of z
 		o.add(k, sign, i, e);
@@ -527,7 +636,7 @@ INLINE void observe(i64 n, i64 sign, const T *cameras, const int *camera, const 
 		if constexpr (what == tangents) {
 			if (d.r) {
 				T s[2] = {number<T>(0), number<T>(0)};
-				e.move(s, own, angle, direction, d.points ? dx : nullptr);
+				e.move(s, own, direction, d.points ? dx : nullptr);
 #pragma unroll
 				for (int r = 0; r < 2; r++) {
 					if (weighted && d.weights) s[r] = plus(s[r], product(e.j[r][columns - 1], dw));
@@ -556,123 +665,147 @@ template <class T> struct Groups {
 	T *parts;
 };
 
-// sumPoints adds to the rows of to, or stores in parts, what f sets for the observations of a piece, in their order. A warp has 32
+// sumPoints adds to the rows of to, or stores in parts, what f sets for the observations of piece q, in their order. A warp has 32
 // pieces, and takes their observations one for each thread. f(row, i, c, p, in) has an observation with the camera c
 // and the point p. If in is false, a thread has none of its own. A null to has no sums.
 template <class T, class F>
-INLINE void sumPoints(i64 pieces, const Groups<T> &by, const int *camera, const int *point, T *to, i64 down, F f) {
+INLINE void sumPoints(i64 q, i64 pieces, const Groups<T> &by, const int *camera, const int *point, T *to, i64 down, F f) {
 	SHARED T rooms[observers / lanes][lanes * 3];
 	T *room = rooms[threadX() / lanes];
-	for (i64 q = first(); q - laneOf() < pieces; q += step()) {
-		bool mine = q < pieces;
-		unsigned from = (unsigned)by.ptr[mine ? q : pieces], until = (unsigned)by.ptr[mine ? q + 1 : pieces];
-		unsigned begin = (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)from, 0, 31), end = (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)until, 31, 31);
-		T sum[3], *row = nullptr;
-		for (int k = 0; k < 3; k++) sum[k] = number<T>(0);
-		if (to && mine) {
-			i64 at = by.rows ? by.rows[q] : q;
-			row = at < 0 ? by.parts + 3 * (-1 - at) : to + at * down;
-			for (int k = 0; at >= 0 && k < 3; k++) sum[k] = row[k];
+	if (q - laneOf() >= pieces) return;
+	bool mine = q < pieces;
+	unsigned from = (unsigned)by.ptr[mine ? q : pieces], until = (unsigned)by.ptr[mine ? q + 1 : pieces];
+	unsigned begin = (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)from, 0, 31), end = (unsigned)__nvvm_shfl_sync_idx_i32(-1, (int)until, 31, 31);
+	T sum[3], *row = nullptr;
+	for (int k = 0; k < 3; k++) sum[k] = number<T>(0);
+	if (to && mine) {
+		i64 at = by.rows ? by.rows[q] : q;
+		row = at < 0 ? by.parts + 3 * (-1 - at) : to + at * down;
+		for (int k = 0; at >= 0 && k < 3; k++) sum[k] = row[k];
+	}
+	int nextOne = 0, nextCamera = 0, nextPoint = 0;
+	auto next = [&](unsigned e) __attribute__((always_inline)) {
+		if (e >= end) e = end - 1;
+		nextOne = by.list ? once(by.list + e) : (int)e;
+		nextCamera = once(camera + nextOne);
+		nextPoint = once(point + nextOne);
+	};
+	if (begin < end) next(begin + laneOf());
+	for (; begin < end; begin += lanes) {
+		int i = nextOne, p = nextPoint, c = nextCamera;
+		bool in = begin + laneOf() < end;
+		next(begin + lanes + laneOf());
+		T own[3];
+		f(own, i, c, p, in);
+		if (!to) continue;
+		if (in) {
+			for (int k = 0; k < 3; k++) room[3 * laneOf() + k] = own[k];
 		}
-		int nextOne = 0, nextCamera = 0, nextPoint = 0;
-		auto next = [&](unsigned e) __attribute__((always_inline)) {
-			if (e >= end) e = end - 1;
-			nextOne = by.list ? by.list[e] : (int)e;
-			nextCamera = camera[nextOne];
-			nextPoint = point[nextOne];
-		};
-		if (begin < end) next(begin + laneOf());
-		for (; begin < end; begin += lanes) {
-			int i = nextOne, p = nextPoint, c = nextCamera;
-			bool in = begin + laneOf() < end;
-			next(begin + lanes + laneOf());
-			T own[3];
-			f(own, i, c, p, in);
-			if (!to) continue;
-			if (in) {
-				for (int k = 0; k < 3; k++) room[3 * laneOf() + k] = own[k];
-			}
-			warpBarrier();
-			unsigned e = from > begin ? from : begin, last = until < begin + lanes ? until : begin + lanes;
-			for (; e < last; e++) {
-				for (int k = 0; k < 3; k++) sum[k] = plus(sum[k], room[3 * (e - begin) + k]);
-			}
-			warpBarrier();
+		warpBarrier();
+		unsigned e = from > begin ? from : begin, last = until < begin + lanes ? until : begin + lanes;
+		for (; e < last; e++) {
+			for (int k = 0; k < 3; k++) sum[k] = plus(sum[k], room[3 * (e - begin) + k]);
 		}
-		if (row) {
-			for (int k = 0; k < 3; k++) row[k] = sum[k];
-		}
+		warpBarrier();
+	}
+	if (row) {
+		for (int k = 0; k < 3; k++) row[k] = sum[k];
 	}
 }
 
-// sumCameras stores what the observations of a piece add to their camera, in row after row of parts. Piece
-// i has the observations list[ends[3i]], ..., list[ends[3i+1]-1] of camera ends[3i+2], and their points are at the same
-// places of points. A warp does a piece. open(to, c) sets camera c, and load(w, x, g, i, p) what observation i has.
+// Views are observations by cameras. Piece q has the observations list[ends[4q]], ..., list[ends[4q+1]-1] of camera ends[4q+2], and
+// their points are at the same places of points. Row ends[4q+3] of parts has its sums.
+template <class T> struct Views {
+	const int *ends, *list, *points;
+	T *parts;
+};
+
+// sumCameras stores what the observations of piece q add to their camera. A warp does a piece. open(to, c) sets
+// camera c, and load(w, x, g, i, p) what observation i has.
 template <class T, class N, bool weighted, class Open, class Load>
-INLINE void sumCameras(i64 pieces, const int *ends, const int *list, const int *points, T *parts, Open open, Load load) {
+INLINE void sumCameras(i64 q, i64 pieces, const Views<T> &by, Open open, Load load) {
 	constexpr int params = Term<N, weighted>::params;
 	SHARED Camera<N> rooms[observers / lanes];
 	Camera<N> &own = rooms[threadX() / lanes];
-	for (i64 at = first() / lanes; at < pieces; at += step() / lanes) {
-		i64 begin = ends[3 * at], end = ends[3 * at + 1], nextOne = 0, nextPoint = 0;
-		auto next = [&](i64 e) __attribute__((always_inline)) {
-			if (e >= end) e = end - 1;
-			nextOne = list[e];
-			nextPoint = points[e];
-		};
-		next(begin + laneOf());
-		warpBarrier();
-		if (laneOf() == 0) open(own, ends[3 * at + 2]);
-		T s[params];
+	if (q >= pieces) return;
+	i64 begin = by.ends[4 * q], end = by.ends[4 * q + 1], nextOne = 0, nextPoint = 0;
+	auto next = [&](i64 e) __attribute__((always_inline)) {
+		if (e >= end) e = end - 1;
+		nextOne = once(by.list + e);
+		nextPoint = once(by.points + e);
+	};
+	next(begin + laneOf());
+	if (laneOf() == 0) open(own, by.ends[4 * q + 2]);
+	T s[params];
 #pragma unroll
-		for (int l = 0; l < params; l++) s[l] = number<T>(0);
+	for (int l = 0; l < params; l++) s[l] = number<T>(0);
 #pragma unroll 1
-		for (; begin < end; begin += lanes) {
-			N w, x[3], f[2] = {number<N>(0), number<N>(0)}, g[2];
-			load(w, x, g, nextOne, nextPoint);
-			next(begin + lanes + laneOf());
-			warpBarrier(); // and the camera is read again
-			if (begin + laneOf() >= end) continue;
-			Term<N, weighted> e;
+	for (; begin < end; begin += lanes) {
+		N w, x[3], f[2] = {number<N>(0), number<N>(0)}, g[2];
+		load(w, x, g, nextOne, nextPoint);
+		next(begin + lanes + laneOf());
+		warpBarrier(); // and the camera is read again
+		if (begin + laneOf() >= end) continue;
+		Term<N, weighted> e;
+		if constexpr (plain<N>) {
+			Pull<N> back(g);
+			e.observe(own, x, w, f, false, &back);
+			e.pull(s, back);
+		} else {
 			e.observe(own, x, w, f, true);
 #pragma unroll
 			for (int l = 0; l < params; l++) s[l] = plus(s[l], last(plus(product(e.j[0][l], g[0]), product(e.j[1][l], g[1]))));
 		}
-#pragma unroll
-		for (int l = 0; l < params; l++) {
-			Sum<T> all = Sum<T>::zero();
-			all.add(s[l]);
-			all = warpSum(all);
-			if (laneOf() == 0) parts[at * params + l] = all.value();
-		}
 	}
+#pragma unroll
+	for (int l = 0; l < params; l++) {
+		Sum<T> all = Sum<T>::zero();
+		all.add(s[l]);
+		s[l] = warpSum(all).value();
+	}
+	if (laneOf() > 0) return;
+	if constexpr (plain<N>) Term<N, weighted>::end(s, own);
+#pragma unroll
+	for (int l = 0; l < params; l++) by.parts[by.ends[4 * q + 3] * params + l] = s[l];
 }
 
 // cotangentsByPoint adds residuals times the sign, and adds to the cotangents d of points, weights and features.
 template <class T, bool weighted>
-INLINE void cotangentsByPoint(i64 pieces, i64 sign, const T *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &d, const Groups<T> &by) {
+INLINE void cotangentsByPoint(i64 q, i64 pieces, i64 sign, const T *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &d, const Groups<T> &by) {
 	constexpr int params = Term<T, weighted>::params, columns = Term<T, weighted>::columns, numbers = Stored<T, weighted>::numbers;
 	alignas(16) SHARED T rooms[observers / lanes][lanes * 2 * GatheredPairs<T, numbers>::apart];
 	T *own = rooms[threadX() / lanes];
-	sumPoints(pieces, by, camera, point, d.r ? d.points : nullptr, d.pointsDown, [&](T (&row)[3], i64 i, int c, i64 p, bool in) __attribute__((always_inline)) {
-		Seen<T, weighted, numbers> o(cameras, k, i, p, c);
+	sumPoints(q, pieces, by, camera, point, d.r ? d.points : nullptr, d.pointsDown, [&](T (&row)[3], i64 i, int of, i64 p, bool in) __attribute__((always_inline)) {
+		Seen<T, weighted, Stored<T, weighted>> o(cameras, k, i, p, of);
 		T gr[2] = {number<T>(0), number<T>(0)}, gf[2], gw = number<T>(0), gz = gw;
 		if (d.r) two(gr, d.r + 2 * i * d.rInc, d.rInc);
 		if (d.features) two(gf, d.features + i * d.featuresDown, 1);
-		if (weighted && d.weights) gw = d.weights[i * d.weightsInc];
-		if (weighted && d.z) gz = d.z[i * d.zInc];
+		if (weighted && d.weights) gw = once(d.weights + i * d.weightsInc);
+		if (weighted && d.z) gz = once(d.z + i * d.zInc);
 		warpBarrier();
 		const T *stored = (const T *)o.stored.store((Pair<T> *)own);
 		warpBarrier();
 		if (!in) return;
 		Term<T, weighted> e;
 		Camera<T> room;
-		e.observe(Stored<T, weighted>::camera(room, stored), o.x, o.w, o.f, true);
-		o.add(k, sign, i, e);
+		const Camera<T> &c = Stored<T, weighted>::camera(room, stored);
+		T byWeight;
+		if constexpr (plain<T>) {
+			Pull<T> back(gr);
+			e.observe(c, o.x, o.w, o.f, false, &back);
+			mulTransVec(row, c.turn, back.d);
 #pragma unroll
-		for (int l = 0; l < 3; l++) row[l] = plus(product(e.j[0][params + l], gr[0]), product(e.j[1][params + l], gr[1]));
+			for (int l = 0; l < 3; l++) row[l] *= c.f;
+			byWeight = back.byWeight;
+		} else {
+			e.observe(c, o.x, o.w, o.f, true);
+#pragma unroll
+			for (int l = 0; l < 3; l++) row[l] = plus(product(e.j[0][params + l], gr[0]), product(e.j[1][params + l], gr[1]));
+			byWeight = plus(product(e.j[0][columns - 1], gr[0]), product(e.j[1][columns - 1], gr[1]));
+		}
+		o.add(k, sign, i, e);
 		if (weighted && d.weights) {
-			if (d.r) gw = plus(gw, plus(product(e.j[0][columns - 1], gr[0]), product(e.j[1][columns - 1], gr[1])));
+			if (d.r) gw = plus(gw, byWeight);
 			if (d.z) gw = plus(gw, product(-plus(o.w, o.w), gz));
 			d.weights[i * d.weightsInc] = gw;
 		}
@@ -683,17 +816,37 @@ INLINE void cotangentsByPoint(i64 pieces, i64 sign, const T *cameras, const int 
 	});
 }
 
-// cotangentsByCamera stores what pieces add to the cotangents of cameras.
+// cotangentsByCamera stores what piece q adds to the cotangents of a camera.
 template <class T, bool weighted>
-INLINE void cotangentsByCamera(i64 pieces, const T *cameras, const int *ends, const int *list, const int *points, const Operands<T> &k, const Operands<T> &d, T *parts) {
+INLINE void cotangentsByCamera(i64 q, i64 pieces, const T *cameras, const Operands<T> &k, const Operands<T> &d, const Views<T> &by) {
+	typedef Gathered<3, 4, T, true> Points;
+	SHARED T rooms[observers / lanes][lanes * Points::apart];
 	sumCameras<T, T, weighted>(
-		pieces, ends, list, points, parts,
+		q, pieces, by,
 		[&](Camera<T> &to, i64 c) __attribute__((always_inline)) { to = Stored<T, weighted>::camera(to, cameras + c * Stored<T, weighted>::numbers); },
 		[&](T &w, T (&x)[3], T (&g)[2], i64 i, i64 p) __attribute__((always_inline)) {
-			w = weighted ? k.weights[i * k.weightsInc] : number<T>(1);
-			for (int l = 0; l < 3; l++) x[l] = k.points[p * k.pointsDown + l];
+			w = weighted ? once(k.weights + i * k.weightsInc) : number<T>(1);
 			two(g, d.r + 2 * i * d.rInc, d.rInc);
+			Points seen;
+			seen.load(k.points, k.pointsDown, (int)p);
+			warpBarrier();
+			const T *own = seen.store(rooms[threadX() / lanes]);
+			warpBarrier();
+			for (int l = 0; l < 3; l++) x[l] = own[l];
 		});
+}
+
+// cotangents does both. A block has pieces of points, or of cameras. Blocks of both kinds take turns, so that they run at the same
+// time: those of points move more bytes of memory, and those of cameras more of the second cache.
+template <class T, bool weighted>
+INLINE void cotangents(i64 pieces, i64 sign, const T *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &d, const Groups<T> &byPoint, i64 views, const Views<T> &byCamera) {
+	constexpr i64 warps = observers / lanes;
+	i64 others = (views + warps - 1) / warps, before = over(blockX() * others, blocks());
+	if (over((blockX() + 1) * others, blocks()) > before) {
+		cotangentsByCamera<T, weighted>(before * warps + threadX() / lanes, views, cameras, k, d, byCamera);
+	} else {
+		cotangentsByPoint<T, weighted>((blockX() - before) * observers + threadX(), pieces, sign, cameras, camera, point, k, d, byPoint);
+	}
 }
 
 // A Second has what an observation has for second derivatives in the direction t.
@@ -711,7 +864,7 @@ template <class T, bool weighted>
 INLINE void secondByPoint(i64 pieces, const Camera<Dual<T>> *cameras, const int *camera, const int *point, const Second<T, weighted> &of, const Groups<T> &by) {
 	typedef Dual<T> N;
 	const Operands<T> &k = of.k, &g = of.g, &t = of.t, &gt = of.gt;
-	sumPoints(pieces, by, camera, point, gt.points, gt.pointsDown, [&](T (&row)[3], i64 i, int c, i64 p, bool in) __attribute__((always_inline)) {
+	sumPoints(first(), pieces, by, camera, point, gt.points, gt.pointsDown, [&](T (&row)[3], i64 i, int c, i64 p, bool in) __attribute__((always_inline)) {
 		constexpr int params = Term<N, weighted>::params;
 		if (!in) return;
 		Term<N, weighted> e;
@@ -733,9 +886,9 @@ INLINE void secondByPoint(i64 pieces, const Camera<Dual<T>> *cameras, const int 
 	});
 }
 template <class T, bool weighted>
-INLINE void secondByCamera(i64 pieces, const Camera<Dual<T>> *cameras, const int *ends, const int *list, const int *points, const Second<T, weighted> &of, T *parts) {
+INLINE void secondByCamera(i64 pieces, const Camera<Dual<T>> *cameras, const Second<T, weighted> &of, const Views<T> &by) {
 	sumCameras<T, Dual<T>, weighted>(
-		pieces, ends, list, points, parts, [&](Camera<Dual<T>> &to, i64 c) __attribute__((always_inline)) { to = cameras[c]; },
+		first() / lanes, pieces, by, [&](Camera<Dual<T>> &to, i64 c) __attribute__((always_inline)) { to = cameras[c]; },
 		[&](Dual<T> &w, Dual<T> (&x)[3], Dual<T> (&g)[2], i64 i, i64 p) __attribute__((always_inline)) { of.load(w, x, g, i, p); });
 }
 
@@ -775,28 +928,26 @@ template <class T> INLINE void gatherRows(T *to, i64 down, i64 n, i64 cols, cons
 #define OBSERVED(T) i64 n, i64 sign, const T *cameras, const int *camera, const int *point, OPERANDS(T, k)
 #define OBSERVE(T) n, sign, cameras, camera, point, OF(T, k)
 #define GROUPS(T) const int *ptr, const int *list, const int *rows, T *parts
+#define VIEWS(T) const int *ends, const int *order, const int *points, T *sums
 #define ALL(T) OPERANDS(T, k), OPERANDS(T, g), OPERANDS(T, t), OPERANDS(T, gt)
 #define SECOND(T, weighted) \
 	Operands<T> k = OF(T, k), g = OF(T, g), t = OF(T, t), gt = OF(T, gt); \
 	Second<T, weighted> of = {k, g, t, gt};
 #define MODEL(T, model, weighted, name, resident, ofTangents, ofPoints, most) \
-	KERNEL setCameras##model##name(T *to, i64 n, const T *x, i64 down) { setCameras<T, weighted>(to, n, x, down); } \
+	KERNEL setCameras##model##name(T *to, i64 n, const T *x, i64 down) { setCameras<T, weighted, false>(to, n, x, down, nullptr, 0); } \
 	KERNEL BOUND(most) project##model##name(OBSERVED(T)) { observe<T, weighted, nothing>(OBSERVE(T), {}, nullptr, 0, nullptr, 0); } \
 	KERNEL BOUND(resident) jacobian##model##name(OBSERVED(T), T *j, i64 down, T *dz, i64 dzInc) { observe<T, weighted, jacobians>(OBSERVE(T), {}, j, down, dz, dzInc); } \
 	KERNEL BOUND(ofTangents) tangents##model##name(OBSERVED(T), OPERANDS(T, t)) { observe<T, weighted, tangents>(OBSERVE(T), OF(T, t), nullptr, 0, nullptr, 0); } \
-	KERNEL BOUND(ofPoints) cotangents##model##name(OBSERVED(T), OPERANDS(T, g), GROUPS(T)) { \
-		cotangentsByPoint<T, weighted>(OBSERVE(T), OF(T, g), {ptr, list, rows, parts}); \
-	} \
-	KERNEL BOUND(resident) cotangentsOfCameras##model##name(i64 n, const T *cameras, const int *ends, const int *list, const int *points, OPERANDS(T, k), OPERANDS(T, g), T *parts) { \
-		cotangentsByCamera<T, weighted>(n, cameras, ends, list, points, OF(T, k), OF(T, g), parts); \
+	KERNEL BOUND(ofPoints) cotangents##model##name(OBSERVED(T), OPERANDS(T, g), GROUPS(T), i64 views, VIEWS(T)) { \
+		cotangents<T, weighted>(OBSERVE(T), OF(T, g), {ptr, list, rows, parts}, views, {ends, order, points, sums}); \
 	} \
 	KERNEL second##model##name(i64 n, const Camera<Dual<T>> *cameras, const int *camera, const int *point, ALL(T), GROUPS(T)) { \
 		SECOND(T, weighted) \
 		secondByPoint(n, cameras, camera, point, of, {ptr, list, rows, parts}); \
 	} \
-	KERNEL secondOfCameras##model##name(i64 n, const Camera<Dual<T>> *cameras, const int *ends, const int *list, const int *points, ALL(T), T *parts) { \
+	KERNEL secondOfCameras##model##name(i64 n, const Camera<Dual<T>> *cameras, VIEWS(T), ALL(T)) { \
 		SECOND(T, weighted) \
-		secondByCamera(n, cameras, ends, list, points, of, parts); \
+		secondByCamera(n, cameras, of, {ends, order, points, sums}); \
 	}
 #define KERNELS(T, name, ofSnavely, ofWeighted, ofTangents, pointsOfSnavely, pointsOfWeighted, ofBoth) \
 	KERNEL setDualCameras##name(Camera<Dual<T>> *to, i64 n, i64 weighted, const T *x, i64 down, const T *t, i64 downT) { setDualCameras(to, n, weighted, x, down, t, downT); } \
@@ -806,3 +957,10 @@ template <class T> INLINE void gatherRows(T *to, i64 down, i64 n, i64 cols, cons
 KERNELS(double, F64, 5, 4, 4, 3, 3, 8)
 KERNELS(float, F32, 6, 6, 6, 5, 4, 8)
 KERNELS(Q43, Q43, 2, 2, 2, 2, 2, 4)
+
+#define MOVING(T, model, weighted, name) \
+	KERNEL setMoving##model##name(T *to, i64 n, const T *x, i64 down, const T *t, i64 downT) { setCameras<T, weighted, true>(to, n, x, down, t, downT); }
+MOVING(double, Snavely, false, F64)
+MOVING(double, Weighted, true, F64)
+MOVING(float, Snavely, false, F32)
+MOVING(float, Weighted, true, F32)

@@ -126,6 +126,17 @@ func NewCaller[K rev.Kernel[K]]() *Frame {
 	return f
 }
 
+// An Instance is a type of kernels, with what returns frames for them, by NewCaller.
+type Instance struct {
+	Kernel   reflect.Type
+	NewFrame func() *Frame
+}
+
+// InstanceOf returns the instance of kernels K.
+func InstanceOf[K rev.Kernel[K]]() Instance {
+	return Instance{reflect.TypeOf((*K)(nil)).Elem(), NewCaller[K]}
+}
+
 // methods are methods of a kernel as functions of a pointer to it, or nil.
 type methods struct{ forward, inverse, adjoint, tangent any }
 

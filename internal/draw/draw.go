@@ -19,7 +19,8 @@ import (
 // normal numbers, and the names in the shape tags, in the order of the operands, stand for
 // r, c and 3.
 type Problem struct {
-	Dims   [][2]string // names in shape tags, or int fields, and their values by r and c
+	Fields map[string]any // values of fields that are no operands
+	Dims   [][2]string    // names in shape tags, or int fields, and their values by r and c
 	Draws  map[string]func(*Operand)
 	Adjust func(k reflect.Value)
 }
@@ -53,6 +54,9 @@ func (o *Operand) Normal() float64 {
 
 // Fill draws the operands of k.
 func (p *Problem) Fill(k reflect.Value, ops []rev.Operand, rnd *rand.Rand, r, c int) {
+	for name, value := range p.Fields {
+		k.FieldByName(name).Set(reflect.ValueOf(value))
+	}
 	known := map[string]int{"r": r, "c": c}
 	unnamed := []int{r, c}
 	number := func(expression string) int {

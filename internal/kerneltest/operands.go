@@ -3,6 +3,7 @@
 package kerneltest
 
 import (
+	"maps"
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
@@ -70,20 +71,34 @@ func Complexes(rnd *rand.Rand, n int) rev.Vector[complex128] {
 	return rev.ViewSlice(x)
 }
 
-// Kernel runs the conformance suite on a kernel over T. Over float64 it takes all sizes. Other types take some, unless the
-// specification has sizes, or REVNUM_LONG is set.
+// Kernel runs the conformance suite on a kernel over T. Over float64 it checks all properties at all sizes. Over other
+// types it checks the numbers, which depend on the type, at some sizes. The rest depends little on the type. It
+// checks that too if REVNUM_LONG is set, and takes all sizes that the specification does not name.
 func Kernel[T rev.Number, K rev.Kernel[K]](t *testing.T, s revtest.Spec[K]) {
 	t.Helper()
-	if s.Sizes == nil && !long.Tests() {
-		switch any(*new(T)).(type) {
-		case float64:
-		case fixed.Q43:
-			s.Sizes = []int{1, 6, 23}
-		default:
+	if _, is64 := any(*new(T)).(float64); !is64 && !long.Tests() {
+		s.Skip = maps.Clone(s.Skip)
+		if s.Skip == nil {
+			s.Skip = map[revtest.Property]string{}
+		}
+		for _, p := range untyped {
+			s.Skip[p] = "over float64 alone, unless REVNUM_LONG is set"
+		}
+		if s.Sizes == nil {
 			s.Sizes = []int{3, 12}
+			if _, exact := any(*new(T)).(fixed.Q43); exact {
+				s.Sizes = []int{1, 6, 23}
+			}
 		}
 	}
 	revtest.Kernel(t, s)
+}
+
+// untyped are the properties that depend little on the type of number.
+var untyped = []revtest.Property{
+	revtest.SymmetricHessian, revtest.Magnitudes, revtest.Accumulation, revtest.NilGradients, revtest.Omitted, revtest.NilOutputs,
+	revtest.SharedInputs, revtest.ReadOnly, revtest.Gaps, revtest.Shapes, revtest.NaN, revtest.Extremes, revtest.NoAllocation,
+	revtest.Workers, revtest.Uncall, revtest.Gradients, revtest.Methods,
 }
 
 // Kernels does so for each type of number.

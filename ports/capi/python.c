@@ -792,7 +792,9 @@ static int tensors_fit(const kept *k, object *args, void **data) {
 			py.PyErr_Clear(); /* the garbage that Python collects for an exception may make calls, which change the list */
 			return -1;
 		}
-		if (t.data == NULL) return -1; /* zeros without memory, or no elements */
+		int empty = 0;
+		for (int d = 0; d < t.axes; d++) empty |= t.shape[d] == 0;
+		if (t.data == NULL && !empty) return -1; /* zeros without memory */
 		if (t.device != on_cpu || t.code != l->code || t.bits != l->bits || t.lanes != 1 || t.axes != l->axes) return 0;
 		for (int d = 0; d < l->axes; d++) {
 			if (t.shape[d] != l->shape[d] || t.strides[d] != l->strides[d]) return 0;

@@ -43,7 +43,6 @@ const char *rev_last_error(void) { return message; }
 
 /* Some threads flush subnormal numbers, as those of XLA do, or round in another way. Threads of Go do neither, and those that
  * Go starts in a call do as the caller. So a call computes as a process begins, and then the caller goes on as before.
- * Threads that Go starts while the library is loaded are not reached by this.
  * On x86 the register MXCSR says so. The functions of fenv.h do not look at it on Windows. */
 #ifdef __SSE2__
 typedef unsigned int environment;
@@ -69,6 +68,17 @@ static environment begin(void) {
 }
 
 static void end(environment before) { fesetenv(&before); }
+#endif
+
+#ifdef __linux__
+/* Go starts its first thread while the library is loaded, in a constructor without a priority. Those with one come
+ * before it, and others of this file after it, as the object with Go's is the first that the linker gets. So this thread
+ * computes as a process begins, whatever the thread that loads the library does. */
+static environment at_load;
+
+__attribute__((constructor(101))) static void before_go(void) { at_load = begin(); }
+
+__attribute__((constructor)) static void after_go(void) { end(at_load); }
 #endif
 
 int64_t rev_rules_json(char *buf, int64_t size) {

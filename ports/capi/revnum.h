@@ -12,8 +12,8 @@
  * Every function may be called from any number of threads. Functions that return
  * int32_t return REV_OK or another status; rev_last_error then says why.
  * Calls of kernels, models and residual blocks round to nearest and keep subnormal numbers, also on
- * a thread that does not, which then goes on as before. But load the library on a thread that does:
- * what Go starts then computes as that thread.
+ * a thread that does not, which then goes on as before. Such a thread may load the library on Linux.
+ * On other systems load it on a thread that rounds so and keeps them: what Go starts computes as that thread.
  *
  * Limits, which are those of Go in a shared library:
  *   - Do not fork after the library is loaded, but to exec. (Python: multiprocessing

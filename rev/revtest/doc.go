@@ -12,7 +12,7 @@
 //
 // The suite reads the rev tags of the kernel's fields to learn its operands. It checks
 // one [Property] in each subtest, for all sizes of the Spec. (If the Spec has none, Omitted,
-// Shapes, Extremes, NoAllocation and Workers take five of the default sizes.) For every second size all
+// Shapes, Extremes, NoAllocation and Workers take four of the default sizes.) For every second size all
 // operands are stored densely. For the others, each operand, cotangent and tangent is stored densely or
 // with gaps, at random: gaps between the rows of matrices (stride n+4) and between the
 // elements of vectors (Inc 3). If REVNUM_LONG is set, all properties are

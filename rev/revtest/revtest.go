@@ -413,7 +413,7 @@ func (s *suite) check(p property) error {
 	switch p.name {
 	case Omitted, Shapes, Extremes, NoAllocation, Workers: // these take long, and depend little on the size
 		if s.few {
-			sizes = []int{0, 2, 5, 12, 23}
+			sizes = []int{0, 2, 5, 12}
 		}
 	}
 	if s.Large > 0 && (p.name == Workers || p.name == NoAllocation) {

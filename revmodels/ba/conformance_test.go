@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -67,9 +68,9 @@ func weightedSpec[T rev.Real]() revtest.Spec[Weighted[T]] {
 }
 
 func TestSnavely64(t *testing.T)    { revtest.Kernel(t, snavelySpec[float64]()) }
-func TestSnavely32(t *testing.T)    { revtest.Kernel(t, snavelySpec[float32]()) }
-func TestSnavelyFixed(t *testing.T) { revtest.Kernel(t, snavelySpec[fixed.Q43]()) }
+func TestSnavely32(t *testing.T)    { kerneltest.Kernel[float32](t, snavelySpec[float32]()) }
+func TestSnavelyFixed(t *testing.T) { kerneltest.Kernel[fixed.Q43](t, snavelySpec[fixed.Q43]()) }
 
 func TestWeighted64(t *testing.T)    { revtest.Kernel(t, weightedSpec[float64]()) }
-func TestWeighted32(t *testing.T)    { revtest.Kernel(t, weightedSpec[float32]()) }
-func TestWeightedFixed(t *testing.T) { revtest.Kernel(t, weightedSpec[fixed.Q43]()) }
+func TestWeighted32(t *testing.T)    { kerneltest.Kernel[float32](t, weightedSpec[float32]()) }
+func TestWeightedFixed(t *testing.T) { kerneltest.Kernel[fixed.Q43](t, weightedSpec[fixed.Q43]()) }

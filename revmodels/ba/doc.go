@@ -59,4 +59,4 @@
 // sense, and for files, with the line and what was expected there.
 package ba
 
-//go:generate go run revnum/cmd/revgen
+//go:generate go run revnum/cmd/revgen -instances

@@ -5,6 +5,7 @@ package ba
 import (
 	"gonum.org/v1/gonum/mat"
 	"revnum/fixed"
+	"revnum/internal/byname"
 	"revnum/internal/passkind"
 	"revnum/rev"
 	"unsafe"
@@ -257,4 +258,19 @@ func weightedRunTangent[T rev.Real](k, t *Weighted[T]) error {
 func weightedRunAdjointTangent[T rev.Real](k, g, t, gt *Weighted[T]) error {
 	rev.Check(k, g, t, gt)
 	return weightedRun(k, &rev.Pass[Weighted[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// instances returns the kernels of this package. Package rules/internal/catalog gets it by its name in the linker:
+// if it named the types, it would compile their methods again.
+//
+//go:linkname instances
+func instances() []byname.Instance {
+	return []byname.Instance{
+		byname.InstanceOf[Snavely[float64]](),
+		byname.InstanceOf[Snavely[float32]](),
+		byname.InstanceOf[Snavely[fixed.Q43]](),
+		byname.InstanceOf[Weighted[float64]](),
+		byname.InstanceOf[Weighted[float32]](),
+		byname.InstanceOf[Weighted[fixed.Q43]](),
+	}
 }

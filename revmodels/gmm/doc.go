@@ -61,4 +61,4 @@
 // with the pivot).
 package gmm
 
-//go:generate go run revnum/cmd/revgen
+//go:generate go run revnum/cmd/revgen -instances

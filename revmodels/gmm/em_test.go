@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/long"
 	"revnum/internal/objective"
 )
 
@@ -156,7 +157,8 @@ func testStep(t *testing.T, rnd *rand.Rand, prior Prior, reg float64, kind Covar
 
 // TestKinds fits mixtures with each kind of covariance to points drawn from one.
 func TestKinds(t *testing.T) {
-	const n, d, k = 5000, 4, 3
+	const d, k = 4, 3
+	n := long.Or(5000, 1500)
 	for _, kind := range kinds {
 		truth := ofKind(t, randomMixture(t, rand.New(rand.NewPCG(6, 1)), k, d, 3), kind)
 		x, _ := truth.Sample(n, rand.NewPCG(6, 2))

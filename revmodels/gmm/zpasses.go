@@ -4,6 +4,7 @@ package gmm
 
 import (
 	"gonum.org/v1/gonum/mat"
+	"revnum/internal/byname"
 	"revnum/internal/passkind"
 	"revnum/rev"
 	"unsafe"
@@ -300,5 +301,19 @@ func logResponsibilitiesCheck[T rev.Float](k, g, t *LogResponsibilities[T]) {
 	}
 	if !plain {
 		rev.Check(k, g, t, nil)
+	}
+}
+
+// instances returns the kernels of this package. Package rules/internal/catalog gets it by its name in the linker:
+// if it named the types, it would compile their methods again.
+//
+//go:linkname instances
+func instances() []byname.Instance {
+	return []byname.Instance{
+		byname.InstanceOf[FixedLogPosterior](),
+		byname.InstanceOf[LogPosterior[float64]](),
+		byname.InstanceOf[LogPosterior[float32]](),
+		byname.InstanceOf[LogResponsibilities[float64]](),
+		byname.InstanceOf[LogResponsibilities[float32]](),
 	}
 }

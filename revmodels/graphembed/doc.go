@@ -32,4 +32,4 @@
 // cannot be met, return errors that name them.
 package graphembed
 
-//go:generate go run revnum/cmd/revgen
+//go:generate go run revnum/cmd/revgen -instances

@@ -22,4 +22,4 @@
 // error names the file and the line.
 package hand
 
-//go:generate go run revnum/cmd/revgen
+//go:generate go run revnum/cmd/revgen -instances

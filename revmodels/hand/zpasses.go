@@ -4,6 +4,7 @@ package hand
 
 import (
 	"revnum/fixed"
+	"revnum/internal/byname"
 	"revnum/internal/passkind"
 	"revnum/rev"
 	"unsafe"
@@ -93,4 +94,16 @@ func residualsRunAdjoint[T rev.Real](k, g *Residuals[T]) error {
 func residualsRunTangent[T rev.Real](k, t *Residuals[T]) error {
 	rev.Check(k, nil, t, nil)
 	return residualsRun(k, &rev.Pass[Residuals[T]]{Tangent: true, T: *t})
+}
+
+// instances returns the kernels of this package. Package rules/internal/catalog gets it by its name in the linker:
+// if it named the types, it would compile their methods again.
+//
+//go:linkname instances
+func instances() []byname.Instance {
+	return []byname.Instance{
+		byname.InstanceOf[Residuals[float64]](),
+		byname.InstanceOf[Residuals[float32]](),
+		byname.InstanceOf[Residuals[fixed.Q43]](),
+	}
 }

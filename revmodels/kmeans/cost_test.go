@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
@@ -50,7 +51,7 @@ func costSpec[T rev.Float]() revtest.Spec[Cost[T]] {
 
 func TestCost(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, costSpec[float64]()) })
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, costSpec[float32]()) })
+	t.Run("float32", func(t *testing.T) { kerneltest.Kernel[float32](t, costSpec[float32]()) })
 }
 
 // reference is the definition of F, its gradients at F̄ = 1, and k(i), by plain
@@ -126,9 +127,12 @@ func problems() []problem {
 			return rnd.NormFloat64()
 		}},
 	}
-	for _, n := range []int{1, 127, 128, 129, 1000} {
-		for _, comps := range []int{1, 2, 31, 33, 65, 400, 513} {
-			for _, d := range []int{1, 7, 16} {
+	for i, n := range []int{1, 127, 128, 129, 1000} {
+		for j, comps := range []int{1, 2, 31, 33, 65, 400, 513} {
+			for l, d := range []int{1, 7, 16} {
+				if (i+j+l)%3 > 0 && !long.Tests() {
+					continue
+				}
 				p = append(p, problem{fmt.Sprintf("n=%d K=%d D=%d", n, comps, d), n, comps, d, normal})
 			}
 		}

@@ -42,4 +42,4 @@
 // where.
 package kmeans
 
-//go:generate go run revnum/cmd/revgen
+//go:generate go run revnum/cmd/revgen -instances

@@ -4,6 +4,7 @@ package kmeans
 
 import (
 	"gonum.org/v1/gonum/mat"
+	"revnum/internal/byname"
 	"revnum/internal/passkind"
 	"revnum/rev"
 	"unsafe"
@@ -101,4 +102,15 @@ func costRunTangent[T rev.Float](k, t *Cost[T]) error {
 func costRunAdjointTangent[T rev.Float](k, g, t, gt *Cost[T]) error {
 	rev.Check(k, g, t, gt)
 	return costRun(k, &rev.Pass[Cost[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// instances returns the kernels of this package. Package rules/internal/catalog gets it by its name in the linker:
+// if it named the types, it would compile their methods again.
+//
+//go:linkname instances
+func instances() []byname.Instance {
+	return []byname.Instance{
+		byname.InstanceOf[Cost[float64]](),
+		byname.InstanceOf[Cost[float32]](),
+	}
 }

@@ -26,4 +26,4 @@
 // that is not finite makes the loss not finite.
 package lstm
 
-//go:generate go run revnum/cmd/revgen
+//go:generate go run revnum/cmd/revgen -instances

@@ -5,6 +5,7 @@ package lstm
 import (
 	"gonum.org/v1/gonum/mat"
 	"revnum/fixed"
+	"revnum/internal/byname"
 	"revnum/internal/passkind"
 	"revnum/rev"
 	"unsafe"
@@ -139,5 +140,17 @@ func lossCheck[T rev.Real](k, g, t *Loss[T]) {
 	}
 	if !plain {
 		rev.Check(k, g, t, nil)
+	}
+}
+
+// instances returns the kernels of this package. Package rules/internal/catalog gets it by its name in the linker:
+// if it named the types, it would compile their methods again.
+//
+//go:linkname instances
+func instances() []byname.Instance {
+	return []byname.Instance{
+		byname.InstanceOf[Loss[float64]](),
+		byname.InstanceOf[Loss[float32]](),
+		byname.InstanceOf[Loss[fixed.Q43]](),
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-//go:generate go run revnum/cmd/revgen
+//go:generate go run revnum/cmd/revgen -instances
 
 // totalEnergy is the kernel
 //

@@ -4,6 +4,7 @@ package nbody
 
 import (
 	"revnum/fixed"
+	"revnum/internal/byname"
 	"revnum/internal/passkind"
 	"revnum/rev"
 	"unsafe"
@@ -371,5 +372,26 @@ func stepsCheck[T rev.Real](k, g, t *Steps[T]) {
 	}
 	if !plain {
 		rev.Check(k, g, t, nil)
+	}
+}
+
+// instances returns the kernels of this package. Package rules/internal/catalog gets it by its name in the linker:
+// if it named the types, it would compile their methods again.
+//
+//go:linkname instances
+func instances() []byname.Instance {
+	return []byname.Instance{
+		byname.InstanceOf[Drift[float64]](),
+		byname.InstanceOf[Drift[float32]](),
+		byname.InstanceOf[Drift[fixed.Q43]](),
+		byname.InstanceOf[Energy[float64]](),
+		byname.InstanceOf[Energy[float32]](),
+		byname.InstanceOf[Energy[fixed.Q43]](),
+		byname.InstanceOf[Kick[float64]](),
+		byname.InstanceOf[Kick[float32]](),
+		byname.InstanceOf[Kick[fixed.Q43]](),
+		byname.InstanceOf[Steps[float64]](),
+		byname.InstanceOf[Steps[float32]](),
+		byname.InstanceOf[Steps[fixed.Q43]](),
 	}
 }

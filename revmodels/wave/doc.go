@@ -25,4 +25,4 @@
 // domain-specific language, arXiv 2003.04617 (2020).
 package wave
 
-//go:generate go run revnum/cmd/revgen
+//go:generate go run revnum/cmd/revgen -instances

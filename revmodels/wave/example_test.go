@@ -49,7 +49,7 @@ func ExampleSteps() {
 func ExampleInversion() {
 	const rows, cols = 30, 40
 	s := wave.Survey{Rows: rows, Cols: cols, Spacing: 10, Dt: 0.0025, Steps: 160, Damping: wave.Damping{Width: 8, Loss: 0.2}}
-	for col := 10; col < 30; col += 4 { // sources above, receivers below
+	for col := 10; col < 30; col += 9 { // sources above, receivers below
 		shot := wave.Shot{At: wave.Cell{Row: 8, Col: col}, Wavelet: wave.Ricker(20, s.Dt, 60)}
 		for c := 8; c < 32; c++ {
 			shot.Receivers = append(shot.Receivers, wave.Cell{Row: 22, Col: c})

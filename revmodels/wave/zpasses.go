@@ -4,6 +4,7 @@ package wave
 
 import (
 	"revnum/fixed"
+	"revnum/internal/byname"
 	"revnum/internal/passkind"
 	"revnum/rev"
 	"unsafe"
@@ -112,4 +113,16 @@ func stepsRunTangent[T rev.Real](k, t *Steps[T]) error {
 func stepsRunAdjointTangent[T rev.Real](k, g, t, gt *Steps[T]) error {
 	rev.Check(k, g, t, gt)
 	return stepsRun(k, &rev.Pass[Steps[T]]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt})
+}
+
+// instances returns the kernels of this package. Package rules/internal/catalog gets it by its name in the linker:
+// if it named the types, it would compile their methods again.
+//
+//go:linkname instances
+func instances() []byname.Instance {
+	return []byname.Instance{
+		byname.InstanceOf[Steps[float64]](),
+		byname.InstanceOf[Steps[float32]](),
+		byname.InstanceOf[Steps[fixed.Q43]](),
+	}
 }

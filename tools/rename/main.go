@@ -152,7 +152,7 @@ func mentions(name, module string) *regexp.Regexp {
 	module = regexp.QuoteMeta(module)
 	switch base := filepath.Base(name); {
 	case filepath.Ext(name) == ".go":
-		return regexp.MustCompile("([\"`])" + module + "([\"`/])")
+		return regexp.MustCompile("(?m)([\"`]|^//go:linkname [^ ]+ )" + module + "([\"`/])")
 	case base == "go.mod":
 		return regexp.MustCompile(`(?m)^((?:module|require|replace) |\t)` + module + `([/\s])`)
 	case base == ".golangci.yml":

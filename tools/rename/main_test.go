@@ -14,7 +14,7 @@ func TestRename(t *testing.T) {
 	before := map[string]string{
 		"go.mod":            "module old\n\ngo 1.26.0\n",
 		"inner/go.mod":      "module old/inner\n\nrequire (\n\told v0.0.0\n\tolder v1.0.0\n)\n",
-		"a.go":              "package a\n\nimport (\n\t\"fmt\"\n\n\t\"old/b\"\n\t\"older/c\"\n)\n\n// old is not renamed in words.\nvar x = fmt.Sprint(`old/b`, \"an old thing\", b.X)\n",
+		"a.go":              "package a\n\nimport (\n\t\"fmt\"\n\n\t\"old/b\"\n\t\"older/c\"\n)\n\n// old is not renamed in words.\nvar x = fmt.Sprint(`old/b`, \"an old thing\", b.X)\n\n//go:linkname f old/b.f\nfunc f()\n",
 		"README.md":         "old things\n\tgo mod edit -require=old@v0.0.0 -replace=old=../old\n\t\"old/rev\"\n",
 		".golangci.yml":     "local-prefixes: [old]\n",
 		".git/go.mod":       "module old\n",
@@ -23,7 +23,7 @@ func TestRename(t *testing.T) {
 	after := map[string]string{
 		"go.mod":        "module example.org/x/new\n\ngo 1.26.0\n",
 		"inner/go.mod":  "module example.org/x/new/inner\n\nrequire (\n\texample.org/x/new v0.0.0\n\tolder v1.0.0\n)\n",
-		"a.go":          "package a\n\nimport (\n\t\"fmt\"\n\n\t\"example.org/x/new/b\"\n\t\"older/c\"\n)\n\n// old is not renamed in words.\nvar x = fmt.Sprint(`example.org/x/new/b`, \"an old thing\", b.X)\n",
+		"a.go":          "package a\n\nimport (\n\t\"fmt\"\n\n\t\"example.org/x/new/b\"\n\t\"older/c\"\n)\n\n// old is not renamed in words.\nvar x = fmt.Sprint(`example.org/x/new/b`, \"an old thing\", b.X)\n\n//go:linkname f example.org/x/new/b.f\nfunc f()\n",
 		"README.md":     "old things\n\tgo mod edit -require=example.org/x/new@v0.0.0 -replace=example.org/x/new=../old\n\t\"example.org/x/new/rev\"\n",
 		".golangci.yml": "local-prefixes: [example.org/x/new]\n",
 	}

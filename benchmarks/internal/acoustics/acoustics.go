@@ -52,10 +52,10 @@ type Row struct {
 }
 
 // Measure measures the steps on a grid of size×size cells, each for about the given time,
-// and then a gradient over steps steps and an inversion. workers is as in wave.Steps. It
-// calls report with what it does now. It stops soon after the context does, and returns its
-// error.
-func Measure(ctx context.Context, size, steps, iterations, workers int, budget time.Duration, report func(doing string)) (*Report, error) {
+// and then a gradient over steps steps and an inversion of 1 to MostShots shots. workers is
+// as in wave.Steps. It calls report with what it does now. It stops soon after the context
+// does, and returns its error.
+func Measure(ctx context.Context, size, steps, shots, iterations, workers int, budget time.Duration, report func(doing string)) (*Report, error) {
 	r := &Report{Size: size, Steps: steps}
 	if err := r.gradient(ctx, workers, report); err != nil { // first, for the peak of memory
 		return nil, err
@@ -77,7 +77,7 @@ func Measure(ctx context.Context, size, steps, iterations, workers int, budget t
 		}
 	}
 	var err error
-	r.Inversion, err = invert(ctx, iterations, workers, report)
+	r.Inversion, err = invert(ctx, shots, iterations, workers, report)
 	return r, err
 }
 

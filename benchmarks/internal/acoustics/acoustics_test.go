@@ -30,7 +30,7 @@ func TestMeasureStops(t *testing.T) {
 		stage := c.stage
 		ctx, cancel := context.WithCancel(t.Context())
 		stopped := false
-		_, err := acoustics.Measure(ctx, c.size, c.steps, 5, 1, time.Millisecond, func(doing string) {
+		_, err := acoustics.Measure(ctx, c.size, c.steps, 1, 5, 1, time.Millisecond, func(doing string) {
 			if stopped && doing != stage && !strings.HasPrefix(doing, "steps") {
 				t.Errorf("%s after %s", doing, stage)
 			}

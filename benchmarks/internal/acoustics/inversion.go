@@ -38,6 +38,9 @@ const (
 	slowest, quick  = 1500., 3200.
 	edge            = 16 // damped cells, without sources and receivers
 	between, around = 24, 3
+
+	// MostShots is the number of sources that fit the top.
+	MostShots = 6
 )
 
 // background is the speed that the inversion begins with. It grows with depth.
@@ -61,8 +64,8 @@ func ground(i, j int) float64 {
 	return c
 }
 
-// section returns the survey: sources at the top, and receivers on all four sides.
-func section(workers int) wave.Survey {
+// section returns the survey: sources along the top, and receivers on all four sides.
+func section(shots, workers int) wave.Survey {
 	s := wave.Survey{
 		Rows: depth, Cols: length, Spacing: spacing, Dt: 0.0018, Steps: 520,
 		Damping: wave.Damping{Width: edge - 1, Loss: 0.25}, Workers: workers,
@@ -74,14 +77,15 @@ func section(workers int) wave.Survey {
 	for i := edge + 1; i < depth-1-edge; i += around {
 		receivers = append(receivers, wave.Cell{Row: i, Col: edge}, wave.Cell{Row: i, Col: length - 1 - edge})
 	}
-	for j := edge + 4; j < length-edge; j += between {
-		s.Shots = append(s.Shots, wave.Shot{At: wave.Cell{Row: edge, Col: j}, Wavelet: wave.Ricker(14, s.Dt, 200), Receivers: receivers})
+	for i := range shots {
+		at := wave.Cell{Row: edge, Col: edge + 4 + i*MostShots*between/shots}
+		s.Shots = append(s.Shots, wave.Shot{At: at, Wavelet: wave.Ricker(14, s.Dt, 200), Receivers: receivers})
 	}
 	return s
 }
 
-func invert(ctx context.Context, iterations, workers int, report func(doing string)) (Inversion, error) {
-	v := Inversion{Survey: section(workers), Truth: mat.NewDense(depth, length, nil), Start: mat.NewDense(depth, length, nil)}
+func invert(ctx context.Context, shots, iterations, workers int, report func(doing string)) (Inversion, error) {
+	v := Inversion{Survey: section(shots, workers), Truth: mat.NewDense(depth, length, nil), Start: mat.NewDense(depth, length, nil)}
 	for i := range depth {
 		for j := range length {
 			v.Truth.Set(i, j, ground(i, j))

@@ -97,7 +97,7 @@ func TestReadEdgesCompressed(t *testing.T) {
 		t.Errorf("vertices %q and %d edges, want %q and 2", g.Labels, g.Edges(), want)
 	}
 	// A list that expands without end is ended by the limit of memory.
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(64 << 20))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(32 << 20))
 	r, w := io.Pipe()
 	go func() {
 		z := gzip.NewWriter(w)

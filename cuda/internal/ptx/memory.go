@@ -369,7 +369,7 @@ func (p *parser) access(in *instruction, words, args []string) error {
 			width = 2
 		case "v4":
 			width = 4
-		case "nc", "cs", "weak", "volatile":
+		case "nc", "cg", "cs", "weak", "volatile":
 		default:
 			return fmt.Errorf("unknown qualifier %q", w)
 		}

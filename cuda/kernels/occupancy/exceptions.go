@@ -64,7 +64,7 @@ var idle = []exception{
 	{"graph(Forces|Means|Second).*", "a thread has the coordinates of a vertex in registers"},
 	{"(jacobian|cotangents|tangents|second)(OfCameras)?(Snavely|Weighted).*", "a thread has the Jacobian of an observation in registers"},
 	{"project(Snavely|Weighted)Q43", "a thread has sixteen pairs of numbers of the cameras of a warp on their way"},
-	{"set(Dual)?Cameras.*", "a thread has the rotation of a camera in registers; there are few cameras"},
+	{"set((Dual)?Cameras|Moving).*", "a thread has the rotation of a camera in registers; there are few cameras"},
 	{"(atan2|pow)All.*", "second derivatives of a function of two arguments"},
 	{"tensorChains.*", "the chains of products for the benchmark"},
 	{"rotate.*", "a block has 32 columns, so that there are few; its warps have their chains in registers"},

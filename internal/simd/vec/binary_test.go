@@ -173,15 +173,7 @@ func unitsOff[T cpu.Float](got T, m dd, k int) float64 {
 }
 
 // pairs are how many arguments each case of a test draws.
-func pairs() int {
-	switch {
-	case testing.Short():
-		return 1 << 13
-	case long.Tests():
-		return 1 << 20
-	}
-	return 1 << 15
-}
+func pairs() int { return long.Or(1<<20, 1<<13) }
 
 // A binaryCase draws arguments of functions of two numbers.
 type binaryCase struct {
@@ -407,7 +399,7 @@ func testBinarySlopes[T cpu.Float](t *testing.T) {
 	x, y := specialPairs[T]()
 	n := len(x)
 	rnd := rand.New(rand.NewPCG(3, 1))
-	for range 4000 {
+	for range long.Or(4000, 500) {
 		x, y = append(x, T(4*rnd.ExpFloat64())), append(y, T(3*rnd.NormFloat64()))
 	}
 	out := make([][]T, 6)

@@ -169,11 +169,12 @@ def test_vmap_of_grad_again():
     torch.testing.assert_close(F.vmap(F.grad(squares(f)))(a, b), F.vmap(F.grad(squares(g)))(a, b))
 
 
-def test_vmap_is_kept(monkeypatch):
+@pytest.mark.parametrize("n", [4, 0])
+def test_vmap_is_kept(monkeypatch, n):
     """The library makes the third call on problems of a layout, and its gradient, without the operators."""
     if not rt._quick():
         pytest.skip("the library makes no calls here")
-    a, b = x(3, 2, 4).detach(), x(3, 4, 5).detach()
+    a, b = x(3, 2, n).detach(), x(3, n, 5).detach()
     f = rt.revlinalg.MatMul
     ways = [F.vmap(f, dims) for dims in ((0, 0), (None, 2))] + [F.vmap(F.grad(lambda p, q: (f(p, q) ** 2).sum(), (0, 1)), dims) for dims in ((0, None), (2, 0))]
     args = [(a, b), (a[0], b.movedim(0, 2)), (a, b[0]), (a.movedim(0, 2), b)]
@@ -221,14 +222,32 @@ def test_vmap_of_rows_by_what_is_outside(transform):
 
 
 def test_vmap_that_is_not_kept():
-    """No problems, problems without elements, and a tensor that is given twice."""
+    """No problems, and a tensor that is given twice."""
     a = x(3, 4).detach()
     torch.testing.assert_close(F.vmap(rt.revlinalg.Norm2)(a[:0]), torch.zeros(0, dtype=a.dtype))
     torch.testing.assert_close(F.vmap(F.grad(rt.revlinalg.Norm2))(a[:0]), a[:0])
     for _ in range(3):
-        torch.testing.assert_close(F.vmap(rt.revlinalg.Norm2)(a[:, :0]), torch.zeros(3, dtype=a.dtype))
         torch.testing.assert_close(F.vmap(lambda v: rt.revlinalg.Dot(v, v))(a), (a * a).sum(1))
         torch.testing.assert_close(F.vmap(lambda v: rt.revlinalg.Dot(v, Y=v))(a), (a * a).sum(1))
+
+
+def test_kept_without_elements(monkeypatch):
+    """The library makes such calls, too, and gives what PyTorch does."""
+    if not rt._quick():
+        pytest.skip("the library makes no calls here")
+    a, b = x(2, 0).detach(), x(0, 3).detach()
+    calls = [(rt.revlinalg.MatMul, (a, b), torch.zeros(2, 3, dtype=a.dtype)), (rt.revlinalg.Norm2, (a[0],), torch.tensor(0.0, dtype=a.dtype)), (rt.revlinalg.Exp, (a[0],), a[0])]
+    for f, args, want in calls:
+        torch.testing.assert_close(f(*args), want)
+
+    def refuse(*_):
+        raise AssertionError("Python made the call")
+
+    monkeypatch.setattr(rt, "_key", refuse)
+    for f, args, want in calls:
+        torch.testing.assert_close(f(*args), want)
+        with pytest.raises(AssertionError, match="Python made"):
+            f(*[torch._efficientzerotensor(a.shape[0] + 1, dtype=a.dtype) for a in args[:1]], *args[1:])
 
 
 def test_no_transforms():
@@ -787,3 +806,19 @@ def test_closed_library():
     code = "import torch, revnum.torch as rt; from revnum import _library; _library.library.close(); rt.revlinalg.Sum(torch.ones(2, dtype=torch.float64))"
     r = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert r.returncode == 1 and "the library is closed" in r.stderr
+
+
+def test_loaded_where_subnormal_numbers_are_flushed():
+    """The library does not flush them if the thread that loads it does, and leaves that thread as it was."""
+    code = """
+import numpy as np, torch
+assert torch.set_flush_denormal(True)
+import revnum.numpy as rn
+a, eye = np.full((600, 600), 1e-311), np.eye(600)
+for _ in range(10):
+    assert (rn.revlinalg.MatMul(a, eye).view(np.int64) == a.view(np.int64)).all()
+assert (a[0] + a[0] == 0).all()
+"""
+    if not (sys.platform == "linux" and torch.set_flush_denormal(False)):
+        pytest.skip("needs Linux on a processor with this mode")
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -30,16 +30,16 @@ type Instance struct {
 	NewFrame func() Frame
 }
 
-type (
-	instances = []Instance
-	reasons   = map[string]string
-)
+type reasons = map[string]string
 
 // Name returns the name of the kernel with its package, such as "revlinalg.Dot".
 func (k *Kernel) Name() string {
-	t := k.Over[0].Type
-	name, _, _ := strings.Cut(t.Name(), "[")
-	return strings.TrimPrefix(t.PkgPath(), "revnum/") + "." + name
+	return nameOf(k.Over[0].Type)
+}
+
+func nameOf(kernel reflect.Type) string {
+	name, _, _ := strings.Cut(kernel.Name(), "[")
+	return strings.TrimPrefix(kernel.PkgPath(), "revnum/") + "." + name
 }
 
 // Elem returns the type of the elements: complex128 if any are, though others may be

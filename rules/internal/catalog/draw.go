@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"strings"
 
-	"revnum/internal/byname"
 	"revnum/internal/draw"
 	"revnum/internal/logs"
 	"revnum/rev"
@@ -57,43 +56,33 @@ func adjust[K any](f func(k *K)) option {
 	return func(p *problem) { p.Adjust = func(k reflect.Value) { f(k.Addr().Interface().(*K)) } }
 }
 
-// instanceOf returns the instance of the type of k. Its problems have the fields of k that are no
-// operands.
-func instanceOf[K rev.Kernel[K]](k K, options ...option) Instance {
-	return instance(k, byname.NewCaller[K], options)
+// set gives a field that is no operand a value.
+func set(name string, value any) option {
+	return func(p *problem) { p.Fields[name] = value }
 }
 
-// instance is not compiled for each kernel.
-func instance(k any, frame func() Frame, options []option) Instance {
-	p := &problem{Draws: make(map[string]func(*operand))}
+// over returns the instances of the kernel with a name such as "revlinalg.Dot". Problems are drawn by the options.
+func over(name string, options ...option) []Instance {
+	p := &problem{Fields: make(map[string]any), Draws: make(map[string]func(*operand))}
 	for _, option := range options {
 		option(p)
 	}
-	kernel := reflect.TypeOf(k)
-	ops := rev.OperandsOf(kernel)
-	return Instance{
-		Type: kernel, Operands: ops, NewFrame: frame,
-		New: func(rnd *rand.Rand, r, c int) any {
-			v := reflect.New(kernel).Elem()
-			v.Set(reflect.ValueOf(k))
-			p.Fill(v, ops, rnd, r, c)
-			return v.Interface()
-		},
+	if kernels[name] == nil {
+		panic("catalog: there is no kernel " + name)
 	}
-}
-
-// floats, reals and numbers return the instances of the same problem over two, three and
-// four types.
-func floats[A rev.Kernel[A], B rev.Kernel[B]](a A, b B, options ...option) instances {
-	return instances{instanceOf(a, options...), instanceOf(b, options...)}
-}
-
-func reals[A rev.Kernel[A], B rev.Kernel[B], C rev.Kernel[C]](a A, b B, c C, options ...option) instances {
-	return append(floats(a, b, options...), instanceOf(c, options...))
-}
-
-func numbers[A rev.Kernel[A], B rev.Kernel[B], C rev.Kernel[C], D rev.Kernel[D]](a A, b B, c C, d D, options ...option) instances {
-	return append(reals(a, b, c, options...), instanceOf(d, options...))
+	var list []Instance
+	for _, kernel := range kernels[name] {
+		ops := rev.OperandsOf(kernel.Kernel)
+		list = append(list, Instance{
+			Type: kernel.Kernel, Operands: ops, NewFrame: kernel.NewFrame,
+			New: func(rnd *rand.Rand, r, c int) any {
+				v := reflect.New(kernel.Kernel).Elem()
+				p.Fill(v, ops, rnd, r, c)
+				return v.Interface()
+			},
+		})
+	}
+	return list
 }
 
 // dominant draws a matrix whose diagonal dominates and has values that lie apart. Its

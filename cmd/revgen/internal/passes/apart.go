@@ -81,12 +81,8 @@ func (p *pkg) findApart(k *kernel) error {
 	}
 	k.run, k.apart = run, &apart{}
 	var params, numbers []string
-	instances := [][2][]string{{}}
 	for _, f := range k.typeParams() {
 		constraint := types.ExprString(f.Type)
-		if members[constraint] == nil || constraint == "Index" && p.name != "revsparse" {
-			return fmt.Errorf("%s: the constraint %s may allow any types, so Run must be a method", k.name, constraint)
-		}
 		of := "Of"
 		if strings.HasSuffix(constraint, "Index") {
 			of = "OfIndex"
@@ -94,6 +90,27 @@ func (p *pkg) findApart(k *kernel) error {
 		for _, name := range f.Names {
 			params = append(params, name.Name+" "+constraint)
 			numbers = append(numbers, "passkind."+of+"["+name.Name+"]()")
+		}
+	}
+	if params == nil {
+		return fmt.Errorf("%s is not generic, so Run must be a method", k.name)
+	}
+	k.apart.params = "[" + strings.Join(params, ", ") + "]"
+	k.apart.numbers = strings.Join(numbers, "+")
+	instances, err := p.instancesOf(k)
+	k.apart.instances = instances
+	return err
+}
+
+// instancesOf returns the type arguments of the instances of k, and the names of the numbers: see apart.
+func (p *pkg) instancesOf(k *kernel) (list [][2]string, err error) {
+	instances := [][2][]string{{}}
+	for _, f := range k.typeParams() {
+		constraint := types.ExprString(f.Type)
+		if members[constraint] == nil || constraint == "Index" && p.name != "revsparse" {
+			return nil, fmt.Errorf("%s: the constraint %s may allow any types, so Run must be a method", k.name, constraint)
+		}
+		for range f.Names {
 			var more [][2][]string
 			for _, i := range instances {
 				for _, t := range members[constraint] {
@@ -104,15 +121,41 @@ func (p *pkg) findApart(k *kernel) error {
 			instances = more
 		}
 	}
-	if params == nil {
-		return fmt.Errorf("%s is not generic, so Run must be a method", k.name)
-	}
-	k.apart.params = "[" + strings.Join(params, ", ") + "]"
-	k.apart.numbers = strings.Join(numbers, "+")
 	for _, i := range instances {
-		k.apart.instances = append(k.apart.instances, [2]string{strings.Join(i[0], ", "), strings.Join(i[1], "+")})
+		list = append(list, [2]string{strings.Join(i[0], ", "), strings.Join(i[1], "+")})
 	}
-	return nil
+	return list, nil
+}
+
+// table returns the function that has the instances of kernels, those with indices of type int alone.
+func (p *pkg) table(kernels []*kernel) (string, error) {
+	var out strings.Builder
+	out.WriteString("\n// instances returns the kernels of this package. Package rules/internal/catalog gets it by its name in the linker:\n// if it named the types, it would compile their methods again.\n//\n//go:linkname instances\nfunc instances() []byname.Instance {\nreturn []byname.Instance{\n")
+	p.imports[`"revnum/internal/byname"`] = true
+	if !p.imports[`"unsafe"`] {
+		p.imports[`_ "unsafe"`] = true // which go:linkname wants
+	}
+	for _, k := range kernels {
+		list, err := p.instancesOf(k)
+		if err != nil {
+			return "", err
+		}
+		for _, i := range list {
+			if strings.HasSuffix(i[0], "int32") {
+				continue
+			}
+			name := k.name
+			if i[0] != "" {
+				name += "[" + i[0] + "]"
+			}
+			if strings.Contains(i[0], "fixed.") {
+				p.imports[`"revnum/fixed"`] = true
+			}
+			fmt.Fprintf(&out, "byname.InstanceOf[%s](),\n", name)
+		}
+	}
+	out.WriteString("}\n}\n")
+	return out.String(), nil
 }
 
 // docOf returns the comment of the function in place of a method as that of the method.

@@ -33,7 +33,7 @@ func TestApart(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(source), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		got, err := File(dir)
+		got, err := File(dir, false)
 		return string(got), err
 	}
 	got, err := file(apartSource)
@@ -79,6 +79,25 @@ func (k RBFSum[T]) RunChecked(back bool) error {
 	}
 	if strings.Contains(got, "fixed") {
 		t.Error("rev.Float allows no fixed-point numbers")
+	}
+	if strings.Contains(got, "InstanceOf") {
+		t.Error("a table that nobody asked for")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(apartSource), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+//go:linkname instances
+func instances() []byname.Instance {
+	return []byname.Instance{
+		byname.InstanceOf[RBFSum[float64]](),
+		byname.InstanceOf[RBFSum[float32]](),
+	}
+}
+`
+	if got, err := File(dir, true); err != nil || !strings.Contains(string(got), want) {
+		t.Errorf("%v, no\n%s\nin\n%s", err, want, got)
 	}
 	for source, want := range map[string]string{
 		strings.ReplaceAll(apartSource, "rev.Float", "~float64"): "may allow any types",

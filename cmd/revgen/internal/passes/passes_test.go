@@ -205,7 +205,7 @@ func TestFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := File(dir)
+	got, err := File(dir, false)
 	if err != nil || string(got) != want {
 		t.Errorf("%v, and\n%s", err, got)
 	}
@@ -213,13 +213,13 @@ func TestFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "all.go"), got, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := File(dir); err != nil || got != nil {
+	if got, err := File(dir, false); err != nil || got != nil {
 		t.Errorf("%v, and again\n%s", err, got)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "wrong.go"), []byte("not Go"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := File(dir); err == nil {
+	if _, err := File(dir, false); err == nil {
 		t.Error("no error of a file that is not Go")
 	}
 }
@@ -324,7 +324,7 @@ func TestBilinear(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(c.source), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		got, err := File(dir)
+		got, err := File(dir, false)
 		if !strings.HasSuffix(string(got), c.want) || c.want == "" && got != nil || (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {
 			t.Errorf("%v, and\n%s", err, got)
 		}
@@ -363,7 +363,7 @@ func TestCheck(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(source), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		got, err := File(dir)
+		got, err := File(dir, false)
 		if err != nil || !strings.Contains(string(got), c.want) || strings.Contains(string(got), "check(") != (c.want != "") {
 			t.Errorf("%+v: %v, and\n%s", c, err, got)
 		}

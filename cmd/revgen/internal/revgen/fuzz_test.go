@@ -24,7 +24,7 @@ import (
 //
 // REVGEN_SEED is the seed and REVGEN_PROGRAMS the number of programs.
 func TestRandomPrograms(t *testing.T) {
-	want := setting("REVGEN_PROGRAMS", 3)
+	want := setting("REVGEN_PROGRAMS", 2)
 	if long.Tests() {
 		want = setting("REVGEN_PROGRAMS", 50)
 	}

@@ -74,6 +74,12 @@ template <class M> void mapa_u64(M *&to, M *from, int rank) { to = from + (rank 
 inline void mul_wide_u32(unsigned long long &v, unsigned x, unsigned y) { v = (unsigned long long)x * y; }
 
 inline void ld_global_cs_v2_f64(double &a, double &b, const void *from) { a = ((const double *)from)[0], b = ((const double *)from)[1]; }
+inline void ld_global_cg_f64(double &v, const double *from) { v = *from; }
+inline void ld_global_cg_f32(float &v, const float *from) { v = *from; }
+inline void ld_global_cg_s64(long long &v, const long long *from) { v = *from; }
+inline void ld_global_cg_s32(int &v, const int *from) { v = *from; }
+inline void ld_global_cg_v2_u64(unsigned long long &a, unsigned long long &b, const void *from) { a = ((const unsigned long long *)from)[0], b = ((const unsigned long long *)from)[1]; }
+inline void ld_global_cg_v2_u32(unsigned &a, unsigned &b, const void *from) { a = ((const unsigned *)from)[0], b = ((const unsigned *)from)[1]; }
 inline void st_global_cs_v2_f64(void *to, double a, double b) { ((double *)to)[0] = a, ((double *)to)[1] = b; }
 
 // The address of shared memory has 32 bits.

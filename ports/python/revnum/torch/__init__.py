@@ -812,14 +812,16 @@ def _function(kernel):
         them: 1 more than its axis of problems, or 0."""
         kwargs, types = kwargs or {}, tuple([a.dtype for a in parts])
         twice = len(set(map(id, args))) < len(args)
-        if twice or types in refused or any(a.numel() == 0 or a.is_conj() for a in parts) or not all(type(v) in _library.NUMBERS for v in kwargs.values()):
+        dims = [(axes >> 2 * i & 3) - 1 for i in range(len(parts))]
+        none = any(d >= 0 and a.shape[d] == 0 for a, d in zip(parts, dims))
+        if none or twice or types in refused or any(a.is_conj() for a in parts) or not all(type(v) in _library.NUMBERS for v in kwargs.values()):
             return call(kernel, *args, **kwargs)
         spec, x, constants = _bound(kernel, args, kwargs)
         if _order([*x, *constants], args) is not _ALL:
             refused.add(types)
         else:
-            made = _Problems(spec, parts, [(axes >> 2 * i & 3) - 1 for i in range(len(parts))])
-            if made.plans and made.plans.plan and made.plans.plan.known:
+            made = _Problems(spec, parts, dims)
+            if made.plans.plan and made.plans.plan.known:
                 state[0]._calls = state[0]._keep(parts, made.plans.copied, made.plans.plan.known, made, kwargs, axes)
         return call(kernel, *args, **kwargs)
 
@@ -867,10 +869,9 @@ class _Problems:
     def __init__(self, spec, parts, dims):
         size = max(a.shape[d] for a, d in zip(parts, dims) if d >= 0)
         shared = {i for i, d in enumerate(dims) if d < 0}
-        self.spec, self.backward, self.plans = spec, {}, None
-        if size:
-            self.plans = _without_transforms(lambda: _Plans(spec.batched(size, shared), [a.movedim(d, 0) if d > 0 else a for a, d in zip(parts, dims)]))
-            self.plans.tensors = None
+        self.spec, self.backward = spec, {}
+        self.plans = _without_transforms(lambda: _Plans(spec.batched(size, shared), [a.movedim(d, 0) if d > 0 else a for a, d in zip(parts, dims)]))
+        self.plans.tensors = None
 
     @functools.cached_property
     def apply(self):
