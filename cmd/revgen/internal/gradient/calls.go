@@ -31,9 +31,7 @@ func (l *lowerer) place(e ast.Expr) expr {
 	case isHeader(p.typeOf()) && v.param && !isReference(p):
 		l.refuse(e, "%s would keep memory of the gradient: use a local slice", v.name)
 	}
-	if slices.ContainsFunc(l.globals(), func(g *variable) bool { return g == v }) {
-		l.refuse(e, "%s is a variable of the package, and may not change here: make it a parameter", v.name)
-	}
+	l.settable(e, v)
 	l.wholly(e, p)
 	return l.steady(p, p)
 }
@@ -195,6 +193,9 @@ func (l *lowerer) expr(e ast.Expr) expr {
 	case *ast.IndexExpr:
 		if m, ok := l.typeOf(e.X).Underlying().(*types.Map); ok {
 			return viewed(&element{l.placed(e.X, l.expr(e.X)), l.temporary("k", l.converted(l.expr(e.Index), m.Key())), l.instance(m.Elem())})
+		}
+		if b, ok := l.typeOf(e.X).Underlying().(*types.Basic); ok && b.Info()&types.IsString != 0 {
+			return &element{l.header("text", l.expr(e.X)), l.index(e.Index), types.Typ[types.Uint8]}
 		}
 		if elemOf(l.typeOf(e.X)) == nil {
 			l.refuse(e, "an element of %s is not differentiated", l.typeOf(e.X))
@@ -434,7 +435,7 @@ func (l *lowerer) address(e *ast.UnaryExpr) expr {
 	return &unary{token.AND, l.anchored(e.X, x)}
 }
 
-// anchored returns a place whose slice keeps its value: one in a variable that is set elsewhere gets a name.
+// anchored returns a place whose slices keep their values: one that is set elsewhere gets a name.
 func (l *lowerer) anchored(e ast.Expr, x expr) expr {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.SelectorExpr:
@@ -442,14 +443,44 @@ func (l *lowerer) anchored(e ast.Expr, x expr) expr {
 			return &field{l.anchored(e.X, f.x), f.name, f.typ}
 		}
 	case *ast.IndexExpr:
-		id, ok := ast.Unparen(e.X).(*ast.Ident)
-		y, also := x.(*element)
-		if !ok || !also || !isHeader(y.x.typeOf()) || len(l.settings(l.Info.Uses[id])) == 0 {
-			break
+		y, ok := x.(*element)
+		switch {
+		case !ok:
+		case !isHeader(y.x.typeOf()):
+			return &element{l.anchored(e.X, y.x), y.i, y.typ}
+		case l.changes(e.X):
+			return &element{ref(l.define(nameOf(y.x), y.x.typeOf(), y.x)), y.i, y.typ}
 		}
-		return &element{ref(l.define(id.Name, y.x.typeOf(), y.x)), y.i, y.typ}
 	}
 	return x
+}
+
+// changes reports whether the package may set the slice e after it is made: a variable by its name, another slice by a
+// place of its type, or by one that reaches such slices.
+func (l *lowerer) changes(e ast.Expr) (yes bool) {
+	if id, ok := ast.Unparen(e).(*ast.Ident); ok {
+		return len(l.settings(l.Info.Uses[id])) > 0
+	}
+	of := l.Info.TypeOf(e)
+	for _, d := range l.Funcs {
+		ast.Inspect(d, func(n ast.Node) bool {
+			var to []ast.Expr
+			switch n := n.(type) {
+			case *ast.AssignStmt:
+				to = n.Lhs
+			case *ast.RangeStmt:
+				to = []ast.Expr{n.Key, n.Value}
+			}
+			for _, place := range to {
+				_, variable := place.(*ast.Ident)
+				if t := l.Info.TypeOf(place); t != nil && (!variable || !types.Identical(t, of)) {
+					yes = yes || anyPart(t, nil, func(t types.Type, _ bool) bool { return types.Identical(t, of) })
+				}
+			}
+			return !yes
+		})
+	}
+	return yes
 }
 
 // deref returns what a pointer points to.
@@ -479,7 +510,7 @@ func (l *lowerer) selector(e *ast.SelectorExpr) expr {
 		return l.packageVariable(e, v)
 	}
 	if s.Kind() != types.FieldVal {
-		l.refuse(e, "%s is a method: call it", types.ExprString(e))
+		l.refuse(e, "%s is a method: call it, here or in a function literal", types.ExprString(e))
 	}
 	x := l.fieldAt(e)
 	if t := l.heldBy(e); t != nil {
@@ -593,6 +624,9 @@ func (l *lowerer) calledName(c *ast.CallExpr) types.Object {
 // is that to an embedded struct, and to the method.
 func (l *lowerer) concrete(f *ast.SelectorExpr) (path []int, m types.Object, ok bool) {
 	t := l.heldBy(f.X)
+	if in, _ := l.embedded(f); in != nil {
+		t = l.heldIn(in)
+	}
 	if id, ok := ast.Unparen(f.X).(*ast.Ident); ok && l.bound[l.Info.Uses[id]] != nil && types.IsInterface(l.Info.TypeOf(id)) {
 		t = l.bound[l.Info.Uses[id]].typeOf()
 	}
@@ -952,7 +986,12 @@ func (l *lowerer) arguments(c *ast.CallExpr, sig *ast.FuncType, recv *ast.FieldL
 			path = p
 		}
 		path = path[:len(path)-1] // to an embedded struct
-		args = append([]ast.Expr{sel.X}, args...)
+		of := sel.X
+		if f, at := l.embedded(sel); f != nil {
+			named := &ast.SelectorExpr{X: of, Sel: &ast.Ident{Name: f.Name(), NamePos: sel.Sel.Pos()}}
+			of = l.nameFor(c, f.Name(), l.asserted(named, l.fields(l.expr(of), at, f.Name()), l.heldIn(f)))
+		}
+		args = append([]ast.Expr{of}, args...)
 	}
 	fields = append(fields, sig.Params.List...)
 	k := 0

@@ -356,3 +356,35 @@ func (l *lowerer) unrolled(s *ast.RangeStmt, label string, list []types.Object) 
 	turn(0)
 	return outside(j, stop)
 }
+
+// methodValue returns the function that a method of a value is. Each call has a copy of that value as it is now, or a
+// pointer to it. methodValue returns nil if e is no such method.
+func (l *lowerer) methodValue(e *ast.SelectorExpr) *ast.FuncLit {
+	s := l.Info.Selections[e]
+	if s == nil || s.Kind() != types.MethodVal {
+		return nil
+	}
+	m, path := s.Obj(), s.Index()
+	if p, of, ok := l.concrete(e); ok {
+		m, path = of, p
+	}
+	f := m.(*types.Func)
+	d := l.declOf(f)
+	if in, _ := l.embedded(e); in != nil || d == nil || f.Signature().RecvTypeParams() != nil || l.recursive(d) {
+		return nil
+	}
+	body := *d.Body
+	if names := d.Recv.List[0].Names; len(names) > 0 && names[0].Name != "_" {
+		t := l.Info.Defs[names[0]].Type()
+		if memoryType(t) != t {
+			return nil
+		}
+		x := l.value(e.X)
+		if len(path) > 1 {
+			x = l.fields(x, path[:len(path)-1], "")
+		}
+		receiver := l.nameFor(e, names[0].Name, l.parameter(names[0], l.substituted(t), x, false))
+		body.List = append([]ast.Stmt{&ast.AssignStmt{Lhs: []ast.Expr{names[0]}, Tok: token.DEFINE, TokPos: e.Pos(), Rhs: []ast.Expr{receiver}}}, body.List...)
+	}
+	return &ast.FuncLit{Type: d.Type, Body: &body}
+}

@@ -400,9 +400,7 @@ func (l *lowerer) receiver(at ast.Expr, makes expr) expr {
 		return ref(u.v)
 	}
 	v := root(x)
-	if slices.ContainsFunc(l.globals(), func(g *variable) bool { return g == v }) {
-		l.refuse(at, "%s is a variable of the package, and may not change here: make it a parameter", v.name)
-	}
+	l.settable(at, v)
 	if t := l.Info.TypeOf(at); makes != nil && v != nil && !v.param && !isReference(x) && isGonum(t) && !isPointer(t) {
 		l.sized(at, l.unsized(t)) // it is empty, unless it was made: then a pointer to it is as good
 	}
@@ -953,6 +951,9 @@ func (l *lowerer) functionValue(obj types.Object, arg ast.Expr) (bind func()) {
 		}
 		id = a
 	case *ast.SelectorExpr:
+		if f := l.methodValue(a); f != nil {
+			return to(f, nil)
+		}
 		id = a.Sel
 	}
 	use := l.Info.Uses[id]

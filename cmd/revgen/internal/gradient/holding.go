@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// An interface in a field of a parameter, or of a variable of the package, holds what the package sets the field to. If
-// that always has one type, methods of this type are inlined. What is written asserts it at its beginning, where the
-// interface may be nil, and again in all places that use it:
+// An interface in a field of a parameter, or of a variable of the package, embedded or not, holds what the package sets
+// the field to. If that always has one type, methods of this type are inlined. What is written asserts it at its
+// beginning, where the interface may be nil, and again in all places that use it:
 //
 //	kernel, _ := m.Kernel.(*rbf)
 //	...
@@ -103,14 +103,38 @@ func (l *lowerer) fieldOf(e ast.Expr) *types.Var {
 
 // heldBy returns the one type of what an interface in a field holds, or nil.
 func (l *lowerer) heldBy(e ast.Expr) types.Type {
-	f := l.fieldOf(e)
-	if f == nil {
-		return nil
+	if f := l.fieldOf(e); f != nil {
+		return l.heldIn(f)
 	}
+	return nil
+}
+
+func (l *lowerer) heldIn(f *types.Var) types.Type {
 	if list, known := l.heldTypes(f); known && len(list) == 1 {
 		return list[0]
 	}
 	return nil
+}
+
+// embedded returns the embedded interface that a method comes from, and its path in the struct, or nil.
+func (l *lowerer) embedded(method *ast.SelectorExpr) (f *types.Var, path []int) {
+	s := l.Info.Selections[method]
+	if s == nil || s.Kind() != types.MethodVal {
+		return nil, nil
+	}
+	path = s.Index()[:len(s.Index())-1]
+	t := s.Recv()
+	for _, i := range path {
+		if p, ok := t.Underlying().(*types.Pointer); ok {
+			t = p.Elem()
+		}
+		f = t.Underlying().(*types.Struct).Field(i)
+		t = f.Type()
+	}
+	if f == nil || !types.IsInterface(t) {
+		return nil, nil
+	}
+	return f, path
 }
 
 // asserted returns the value of type t that an interface in a field holds, as a variable that does not change. It is
@@ -188,11 +212,30 @@ func (l *lowerer) sides(e *ast.BinaryExpr) (x, y expr) {
 	return l.operands(e)
 }
 
+// settable refuses to change a variable of the package, or what an interface in a field holds.
+func (l *lowerer) settable(at ast.Node, v *variable) {
+	if !slices.Contains(l.globals(), v) {
+		return
+	}
+	for _, s := range l.fixed {
+		if c, ok := s.r.(*call); ok && c.fn == assertion && root(s.l) == v {
+			l.refuse(at, "what %s holds may not change here: give the field its type", text(c.args[0]))
+		}
+	}
+	l.refuse(at, "%s is a variable of the package, and may not change here: make it a parameter", v.name)
+}
+
 // unknown refuses a call of a method of an interface.
 func (l *lowerer) unknown(c *ast.CallExpr) {
 	text := types.ExprString(c.Fun)
 	sel, _ := ast.Unparen(c.Fun).(*ast.SelectorExpr)
-	f := l.fieldOf(sel.X)
+	f, _ := l.embedded(sel)
+	if f == nil {
+		f = l.fieldOf(sel.X)
+	}
+	if id, ok := ast.Unparen(sel.X).(*ast.Ident); ok && len(l.settings(l.Info.Uses[id])) > 0 {
+		l.refuse(c, "%s is a method of an interface, and %s is set to other values: give each a variable with its type", text, id.Name)
+	}
 	if f == nil {
 		l.refuse(c, "%s is a method of an interface, and what that holds is not known: give the variable its type", text)
 	}

@@ -241,8 +241,8 @@ func (l *lowerer) kernelField(s *kernel, t *types.Struct, i int, x ast.Expr) {
 	default:
 		l.refuse(x, "%s of %s is of type %s, which has no derivatives here", name, s.typ.Obj().Name(), of)
 	}
-	if v := root(o.x); o.changes() && slices.ContainsFunc(l.globals(), func(g *variable) bool { return g == v }) {
-		l.refuse(x, "%s is a variable of the package, and may not change here: make it a parameter", v.name)
+	if o.changes() {
+		l.settable(x, root(o.x))
 	}
 	s.operands = append(s.operands, o)
 }

@@ -472,14 +472,9 @@ func (l *lowerer) stmt(s ast.Stmt) (j jump) {
 		return l.exprStmt(s)
 	case *ast.BlockStmt:
 		return l.list(s.List)
-	case *ast.IfStmt:
-		return l.list([]ast.Stmt{s})
-	case *ast.SwitchStmt:
-		if !breaks(s.Body) {
-			return l.list([]ast.Stmt{s})
-		}
+	case *ast.SwitchStmt: // that breaks, or has a label
 		e := l.newExit("done", true)
-		e.next = false
+		e.label, l.label = l.label, ""
 		j = l.within(func() jump {
 			if chain := l.chain(s); chain != nil {
 				return l.list([]ast.Stmt{chain})
@@ -501,9 +496,9 @@ func (l *lowerer) stmt(s ast.Stmt) (j jump) {
 		return l.branchStmt(s)
 	case *ast.LabeledStmt:
 		switch s.Stmt.(type) {
-		case *ast.ForStmt, *ast.RangeStmt:
+		case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt:
 		default:
-			l.refuse(s, "a label stands before a loop here: use a condition")
+			l.refuse(s, "a label stands before a loop or a switch here: use a condition")
 		}
 		l.label = s.Label.Name
 		j = l.stmt(s.Stmt)
@@ -523,7 +518,7 @@ func describe(n ast.Node) string {
 	case *ast.SelectStmt, *ast.SendStmt:
 		return "a channel"
 	case *ast.TypeSwitchStmt, *ast.TypeAssertExpr:
-		return "a value of an interface"
+		return "a value of an interface (give the variable its type)"
 	case *ast.FuncLit:
 		return "a function that is kept in a slice or a struct, or returned beside other results (keep it in a variable)"
 	case *ast.MapType:
@@ -702,11 +697,14 @@ func (l *lowerer) pinned(at ast.Node, e expr) expr {
 
 func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 	if len(s.Rhs) == 1 && len(s.Lhs) > 1 {
-		c, ok := ast.Unparen(s.Rhs[0]).(*ast.CallExpr)
-		if !ok {
-			l.refuse(s, "only a call gives several values")
+		switch e := ast.Unparen(s.Rhs[0]).(type) {
+		case *ast.CallExpr:
+			l.setAll(s, l.results(e))
+		case *ast.IndexExpr:
+			l.refuse(s, "whether a map has a key is not differentiated: find it out before, and pass the value")
+		default:
+			l.refuse(s, "%s is not differentiated", describe(e))
 		}
-		l.setAll(s, l.results(c))
 		return
 	}
 	if len(s.Lhs) == 1 {
@@ -760,6 +758,10 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 		}
 		values[i] = l.valueFor(s.Lhs[i], e)
 		if _, ok := values[i].(*literal); ok {
+			continue
+		}
+		if t := values[i].typeOf(); t != nil && isPointer(t) {
+			values[i] = l.pinned(e, values[i])
 			continue
 		}
 		if fresh := !slices.ContainsFunc(s.Lhs, func(e ast.Expr) bool { return !l.isNew(e) }); !fresh || !atom(values[i]) {
@@ -1016,26 +1018,46 @@ func (l *lowerer) header(name string, e expr) expr {
 }
 
 func (l *lowerer) copy(c *ast.CallExpr) {
-	l.copied(l.header("to", l.expr(c.Args[0])), l.header("from", l.expr(c.Args[1])))
+	l.copied(l.section("to", l.expr(c.Args[0])), l.section("from", l.expr(c.Args[1])))
+}
+
+// section returns a slice as a name. A part of an array whose bounds are constant may stand for itself.
+func (l *lowerer) section(name string, x expr) expr {
+	constant := func(e expr) bool { _, ok := e.(*literal); return ok || e == nil }
+	if p, ok := x.(*part); ok && isAggregate(p.x.typeOf()) && constant(p.lo) && constant(p.hi) {
+		if p.hi == nil {
+			p.hi = length(p.x)
+		}
+		return p
+	}
+	return l.header(name, x)
+}
+
+// elementAt returns an element of a slice, which may be a section.
+func elementAt(x, i expr) *element {
+	t := x.typeOf().Underlying().(*types.Slice).Elem()
+	if p, ok := x.(*part); ok {
+		if p.lo != nil {
+			i = &binary{token.ADD, i, p.lo, integer}
+		}
+		return &element{p.x, i, t}
+	}
+	return &element{x, i, t}
 }
 
 // copied copies the elements that both have, which may share memory.
 func (l *lowerer) copied(to, from expr) {
-	elem := to.typeOf().Underlying().(*types.Slice).Elem()
 	n := &call{"min", "", []expr{length(to), length(from)}, integer}
 	old := ref(l.define("old", to.typeOf(), &call{"make", "", []expr{length(from)}, to.typeOf()}))
 	l.over(length(from), func(expr) {})
 	o := overlap{to: to, from: from, first: l.out[len(l.out)-1].(*ranged)}
-	o.keep = func() {
-		o.first.body = l.nested(func() { l.assign(&element{old, ref(o.first.v), elem}, &element{from, ref(o.first.v), elem}) })
-		for _, e := range o.reads {
-			e.x = old
-		}
-	}
 	l.over(n, func(i expr) {
-		e := &element{from, i, elem}
-		o.reads = append(o.reads, e)
-		l.assign(&element{to, i, elem}, e)
+		e := elementAt(from, i)
+		l.assign(elementAt(to, i), e)
+		o.keep = func() {
+			o.first.body = l.nested(func() { l.assign(elementAt(old, ref(o.first.v)), elementAt(from, ref(o.first.v))) })
+			e.x, e.i = old, i
+		}
 	})
 	l.overlaps = append(l.overlaps, &o)
 }
@@ -1045,7 +1067,6 @@ func (l *lowerer) copied(to, from expr) {
 type overlap struct {
 	to, from expr
 	first    *ranged // which fills the other slice
-	reads    []*element
 	keep     func()
 }
 

@@ -1,9 +1,83 @@
 package revgen
 
 import (
+	"go/ast"
+	"go/parser"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"revnum/cmd/revgen/internal/gradient"
 )
+
+// What is nearly a search for the nearest row stays a loop.
+func TestNearSearches(t *testing.T) {
+	const search = `
+func f(points [][]float64, x []float64) float64 {
+	sum := 0.0
+	for i := 0; i < len(points); i++ {
+		p := points[i]
+		least := 1e3
+		for k := 0; k < 4; k++ {
+			row := x[k*len(p):][:len(p)]
+			s := 0.0
+			for j := 0; j < len(p); j++ {
+				e := p[j] - row[j]
+				s += e * e
+			}
+			least = min(least, s)
+		}
+		sum += least
+	}
+	return sum
+}
+`
+	for _, c := range []struct{ old, new string }{
+		{"", ""}, // this is one
+		{"i := 0", "i := 1"},
+		{"i++", "i += 2"},
+		{"i < len(points)", "i < 3"},
+		{"points[i]", "points[0]"},
+		{"k := 0", "k := 1"},
+		{"k++", "k += 2"},
+		{"j := 0", "j := 1"},
+		{"j++", "j += 2"},
+		{"j < len(p)", "j < 2"},
+		{"s := 0.0", "s := 1.0"},
+		{"s += e * e", "s -= e * e"},
+		{"s += e * e", "s += e * p[j]"},
+		{"p[j] - row[j]", "p[j] + row[j]"},
+		{"row[j]", "row[0]"},
+		{"x[k*len(p):]", "x[k*len(x):]"},
+		{"x[k*len(p):]", "x[k*len(p):len(x)]"},
+		{"[:len(p)]", "[0:len(p)]"}, // it could be one
+		{"min(", "max("},
+		{"sum += least", "sum += least; points[i][0] = 1"},
+		{"sum += least", "sum += least; x = x[1:]"},
+		{"sum += least", "sum += least; x[i] = 1"},
+		{"x []float64)", "y []float64)"},
+	} {
+		source := strings.Replace(search, c.old, c.new, 1)
+		if c.new == "y []float64)" { // rows are other ones in each iteration
+			source = strings.Replace(source, "least :=", "x := y[i:]\n\t\tleast :=", 1)
+		}
+		name := filepath.Join(t.TempDir(), "p.go")
+		file, err := parser.ParseFile(testFiles, name, "package p\n\n//revgen:gradient points"+source, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := []*ast.File{file}
+		written, err := load(testFiles, files, importerFor(t, ".")).written(files)
+		if err != nil {
+			t.Errorf("with %s for %s: %v", c.new, c.old, err)
+			continue
+		}
+		text := string(written[strings.TrimSuffix(name, ".go")+gradient.Suffix])
+		if got, want := strings.Contains(text, "num.NewNearest("), c.old == ""; got != want {
+			t.Errorf("with %s for %s there is a search: %t", c.new, c.old, got)
+		}
+	}
+}
 
 // gradientPassesOfSearches compares values, gradients and products with the Hessian of functions that search for the
 // nearest row, and that add numbers to slices, with the functions and with differences. Where the loop changes what it searches,

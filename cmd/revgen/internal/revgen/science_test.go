@@ -148,6 +148,18 @@ type held struct { shape, other, given, known, turned shape; f func(float64) flo
 
 var _ = []held{{shape: &disc{1}, known: &disc{2}, turned: square{}}, {square{}, nil, square{}, nil, nil, nil}, {given: held{}.shape}}
 
+type inside struct { shape; n int }
+
+type many[T any] struct{}
+
+func (many[T]) of(x T) T { return x }
+
+type alone struct { shape; n int }
+
+var _ = alone{&disc{1}, 2}
+
+var _ = []inside{{&disc{1}, 2}, {shape: square{}}}
+
 func turn(h *held) { for _, h.turned = range []shape{&disc{1}} { return } }
 
 func pick(x float64) *disc { y := &disc{x}; if x > 0 { return y }; y.x *= x; return y }
@@ -208,13 +220,20 @@ var package1 = mat.NewDense(1, 1, nil)
 		{gradient + "(x float64, k held) float64 { return x*k.given.area(x) }", "the package sets field given to square and to another interface: give the field one type"},
 		{gradient + "(x float64, k []held) float64 { return x*k[0].known.area(x) }", "p.go:6:48: what k[0].known holds is not known: use a parameter or a variable of the package"},
 		{gradient + "(x float64) float64 { k := held{}; return x*k.known.area(x) }", "p.go:6:51: what k.known holds is not known: it is a field of no parameter; give it a type"},
-		{gradient + "(x float64, k *held) float64 { return k.known.set(x) }", "may not change here"},
+		{gradient + "(x float64, k *held) float64 { return k.known.set(x) }", "what k.known holds may not change here: give the field its type"},
+		{gradient + "(x float64) float64 { k := alone{n: 1}; return k.area(x) }", "p.go:6:54: what k.shape holds is not known: it is a field of no parameter; give it a type"},
+		{gradient + "(x float64, k inside) float64 { return k.area(x) }", "p.go:6:46: k.area is a method of an interface, and the package sets field shape to *disc and to square: give the field one type"},
+		{gradient + "(x float64) float64 { var k shape = &disc{x}; k = square{}; return k.area(x) }", "p.go:6:74: k.area is a method of an interface, and k is set to other values: give each a variable with its type"},
+		{gradient + "(x float64) float64 { f := many[float64]{}.of; return f(x) }", "many[float64]{}.of is a method: call it, here or in a function literal"},
+		{gradient + "(x float64, k shape) float64 { return k.(square).area(x) }", "a value of an interface (give the variable its type) is not differentiated"},
+		{gradient + "(x float64, k shape) float64 { if s, ok := k.(square); ok { return s.area(x) }; return x }", "a value of an interface (give the variable its type) is not differentiated"},
+		{gradient + "(x float64, m map[int]float64) float64 { if v, ok := m[0]; ok { return v*x }; return x }", "whether a map has a key is not differentiated: find it out before, and pass the value"},
 		{gradient + "(x float64, k *held) float64 { k.known = &disc{1}; return k.known.area(x) }", "p.go:6:38: k.known may not change here, as its type is asserted once: write a function with a parameter for the value"},
 		{gradient + "(x float64, k *held) float64 { return x*k.turned.area(x) }", "the package sets field turned to square and to another interface"},
 		{gradient + "(x float64, k, l held) float64 { x *= k.known.area(x); k = l; return x*k.known.area(x) }", "p.go:6:62: k.known is set with the struct that it is a field of, and may hold another value then: set the other fields"},
 		{gradient + "(x float64, k, l *held) float64 { *k = *l; return x*k.known.area(x) }", "k.known is set with the struct that it is a field of"},
 		{gradient + "(x float64, k, l struct{ h held }) float64 { for range 2 { x *= k.h.known.area(x); k.h = l.h }; return x }", "k.h.known is set with the struct that it is a field of"},
-		{gradient + "(x float64) float64 { var k shape = square{}; for _, k = range []shape{&disc{x}} { x *= x }; return k.area(x) }", "k.area is a method of an interface, and what that holds is not known"},
+		{gradient + "(x float64) float64 { var k shape = square{}; for _, k = range []shape{&disc{x}} { x *= x }; return k.area(x) }", "k.area is a method of an interface, and k is set to other values: give each a variable with its type"},
 		{gradient + "(x float64) float64 { k := made(x); k.set(x); return k.area(x) }", "made returns an interface: let it return the type that this holds"},
 		{gradient + "(x float64) float64 { z := pick(x); return z.x * x }", "a pointer that a function returns in several places, or with a deferred call, is not differentiated: return what it points to"},
 		{gradient + "(x float64) float64 { z := last(x); return z.x * x }", "a pointer that a function returns in several places, or with a deferred call, is not differentiated: return what it points to"},
@@ -273,7 +292,7 @@ var package1 = mat.NewDense(1, 1, nil)
 		{gradient + "(x *mat.Dense) float64 { var y mat.Dense; if x.At(0, 0) > 0 { y.Mul(x, x) }; if y.IsEmpty() { return 0 }; return mat.Sum(x) }", "whether y has a size here is not known"},
 		{gradient + "(x *mat.Dense) float64 { var y mat.Dense; y.Product(); return mat.Sum(x) }", "write the factors"},
 		{gradient + "(x float64) float64 { s := 0.0; for range [3]func(float64) float64{math.Sin} { s += x }; return s }", "write all functions of this array"},
-		{gradient + "(x *mat.Dense) float64 { return mat.Sum(x.T().(*mat.Dense)) }", "a value of an interface is not differentiated"},
+		{gradient + "(x *mat.Dense) float64 { return mat.Sum(x.T().(*mat.Dense)) }", "a value of an interface (give the variable its type) is not differentiated"},
 		{gradient + "(x float64) float64 { package1.Set(0, 0, x); return x }", "package1 may not change here: make it a variable of the function's own"},
 		{gradient + "(x float64, s []*mat.SymDense) float64 { return x*s[0].At(0, 0) }", "p.go:6:57: s[0] is copied here: give it a name of its own"},
 		{gradient + "(x *mat.SymDense) float64 { return x.At(0, 0) }", "p.go:6:1: x has a symmetric or triangular matrix, or a factorisation: derivatives by their elements could mean two things"},
@@ -298,7 +317,7 @@ var package1 = mat.NewDense(1, 1, nil)
 		{gradient + "(x []float64, n *node) float64 { n.w = make([]float64, 2); return x[0] }", "p.go:6:40: n would keep memory of the gradient: use a local slice"},
 		{gradient + "(x []float64, n *node) float64 { for n != nil { n = n.next }; return x[0] }", "p.go:6:55: a pointer that changes is not differentiated: use an index"},
 		{gradient + "(x []float64, m map[int]float64) float64 { m[0] = x[0]; return m[0] }", "p.go:6:50: an element of a map may not change here: use a slice"},
-		{gradient + "(x float64) float64 { l: switch { case x > 0: break l }; return x }", "p.go:6:29: a label stands before a loop here"},
+		{gradient + "(x float64) float64 { l: x *= 2; if x < 1 { goto l }; return x }", "p.go:6:29: a label stands before a loop or a switch here"},
 		{gradient + "(x float64) float64 { return x }\nfunc fGradient() {}", "p.go:6:1: fGradient is declared already: choose another name for f"},
 		{gradient + "(x float64) float64 { v, err := strconv.Atoi(text); _ = err; return x*float64(v) }", "p.go:6:39: strconv.Atoi is not differentiated: its body is not in this package"},
 		{"//revgen:gradient x hessian\nfunc f(x []float64) float64 { g := make([]float64, 1); fHessVec(g, x, x); return g[0] }", "p.go:6:56: fHessVec calls itself, which is not differentiated"},

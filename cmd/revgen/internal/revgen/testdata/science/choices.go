@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Functions in variables that change, deferred calls, and interfaces in fields.
@@ -289,6 +290,35 @@ func falling(x []float64, k int) (r float64) {
 	return falling(x, k-1) * x[0]
 }
 
+// embedding has embedded interfaces, one of them in a struct in a struct.
+type embedding struct {
+	covariance
+	*sloped
+	n int
+}
+
+type sloped struct {
+	slope interface{ of(x float64) float64 }
+	rise
+}
+
+type rise interface{ level(i int) float64 }
+
+func newEmbedding() *embedding {
+	return &embedding{&matern{0.8, 1.5}, &sloped{ramp{2}, even{mat.NewVecDense(3, []float64{1, 0.5, 2})}}, 3}
+}
+
+// Sum calls their methods as its own.
+//
+//revgen:gradient x value hessian
+func (e *embedding) Sum(x []float64) float64 {
+	s := 0.0
+	for i := range e.n {
+		s += e.at(x[i]*x[i]) * e.level(i) * e.slope.of(x[i])
+	}
+	return s * e.covariance.scale() * e.scale()
+}
+
 // optional has interfaces that may be nil.
 type optional struct {
 	cov   covariance
@@ -341,4 +371,143 @@ func anchors(x []float64) float64 {
 	c = c[1:]
 	p.a *= x[2]
 	return x[0]*x[1] + c[0].a*p.a
+}
+
+type branch struct {
+	ends []ramp
+	two  [2]ramp
+}
+
+// anchorsInside has pointers to what slices in structs and slices hold before they are set, two of them at once.
+//
+//revgen:gradient x value hessian
+func anchorsInside(x []float64) float64 {
+	c := [][]ramp{{{x[0]}}, {{x[1]}}}
+	b := []branch{{[]ramp{{x[1]}}, [2]ramp{{x[2]}, {2}}}}
+	p, q := &c[0][0].a, &b[0].ends[0]
+	r := &b[0].two[1].a
+	c[0] = []ramp{{x[1] * x[2]}}
+	*p *= x[2]
+	b[0] = branch{[]ramp{{x[0] * x[0]}}, [2]ramp{{x[0]}, {*p}}}
+	q.a, *r = *p*q.a, *r*x[0]
+	return c[0][0].a*q.a + b[0].two[1].a*b[0].ends[0].a*c[1][0].a
+}
+
+type state struct{ w [5]float64 }
+
+// sections copies to and from parts of arrays in structs, which may overlap.
+//
+//revgen:gradient x value hessian
+func sections(x []float64) float64 {
+	l := make([]state, 2)
+	for i := range l {
+		copy(l[i].w[2:], x[i:])
+		copy(l[i].w[:], l[i].w[2:])
+	}
+	s := l[1]
+	copy(s.w[1:4], s.w[:])
+	s.w[1] *= s.w[2]
+	copy(l[0].w[1:], s.w[:3])
+	y := make([]float64, 4)
+	copy(y, l[0].w[:])
+	return y[0]*y[1] + y[2]*y[3]*l[1].w[0]
+}
+
+// letters reads the letters of a parameter, of a part of it, and of a constant.
+//
+//revgen:gradient x value hessian
+func letters(x []float64, formula string) float64 {
+	s := x[0]
+	for i := 0; i < len(formula); i++ {
+		switch c := formula[i]; c {
+		case 'H':
+			s *= x[1] * float64(c-'A')
+		case "CO"[i/2%2]:
+			s += x[2] * x[0]
+		default:
+			s += x[formula[i]-'0'] * s
+		}
+		if rest := formula[i:]; len(rest) > 1 && rest[1] == 'O' {
+			s *= x[2]
+		}
+	}
+	return s
+}
+
+type bell struct {
+	width float64
+	scale []float64
+}
+
+func (b bell) at(r float64) float64 {
+	b.width *= 2 // of a copy
+	return math.Exp(-r*r/(b.width*b.width)) * b.scale[0]
+}
+
+func (b *bell) wider(r float64) float64 {
+	b.width += 0.1
+	return r * b.width
+}
+
+func threeTimes(f func(float64) float64, a, b float64) float64 { return f(a) + 4*f((a+b)/2) + f(b) }
+
+// methods passes methods of values on: they have a copy of their receiver, or a pointer to it. So do methods of what
+// an interface holds, and of another package.
+//
+//revgen:gradient x value hessian
+func (e *embedding) methods(x []float64) float64 {
+	b := bell{x[0] + 2, []float64{x[1], 1}}
+	f, g := b.at, b.wider
+	h := bell{x[1] + 2, []float64{x[0]}}.at
+	b.width *= x[2]
+	b.scale[0] *= x[0]
+	s := threeTimes(f, 0, x[1]) * threeTimes(h, x[0], 1) * threeTimes(b.at, -1, 1)
+	if x[0] > 0 {
+		g = (&bell{x[2], nil}).wider
+	}
+	s += threeTimes(g, x[0], x[1]) * b.width
+	l := []bell{b, {x[1] + 3, b.scale}}
+	for i := range l {
+		s += threeTimes(l[i].at, 0, x[i]) * threeTimes(l[i].wider, 0, x[2])
+	}
+	normal := distuv.Normal{Mu: x[0], Sigma: 1 + x[1]}
+	return s + threeTimes(e.slope.of, x[0], x[1])*threeTimes(normal.Prob, 0, x[2])
+}
+
+// broken leaves switches, also from a loop inside.
+//
+//revgen:gradient x value hessian
+func broken(x []float64, n int) float64 {
+	s := x[0]
+outer:
+	switch {
+	case n > 1:
+		for i := range 4 {
+			s *= x[1]
+			if i == n {
+				break outer
+			}
+		}
+		s += x[0] * x[0]
+	case n == 1:
+		if s > 0.5 {
+			break
+		}
+		s = 3 * x[1]
+		fallthrough
+	default:
+		s *= s
+	}
+	for i := range x {
+		switch {
+		case s < x[2]:
+			continue
+		case i == n:
+			break
+		default:
+			s *= x[i]
+		}
+		s += x[i]
+	}
+	return s * x[2]
 }

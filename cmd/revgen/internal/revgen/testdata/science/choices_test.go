@@ -114,3 +114,52 @@ func TestHoldsNothing(t *testing.T) {
 func TestAnchors(t *testing.T) {
 	ownCheck(t, "anchors", []float64{0.6, -0.4, 0.7}, anchors, anchorsGradient, nil)
 }
+
+// Slices in structs and slices are what they were, too.
+func TestAnchorsInside(t *testing.T) {
+	ownCheck(t, "anchorsInside", []float64{0.6, -0.4, 0.7}, anchorsInside, anchorsInsideGradient, anchorsInsideValue)
+}
+
+// Methods of embedded interfaces are those of what these hold.
+func TestEmbedding(t *testing.T) {
+	x, e := []float64{0.6, -0.4, 0.7}, newEmbedding()
+	ownCheck(t, "Sum", x, e.Sum, e.SumGradient, e.SumValue)
+	e.covariance = nil
+	defer func() {
+		if recover() == nil {
+			t.Error("a nil interface does not panic")
+		}
+	}()
+	e.SumGradient(make([]float64, 3), x)
+}
+
+// Parts of arrays are copied in place.
+func TestSections(t *testing.T) {
+	ownCheck(t, "sections", []float64{0.6, -0.4, 0.7}, sections, sectionsGradient, sectionsValue)
+}
+
+// Letters of strings are constants.
+func TestLetters(t *testing.T) {
+	for _, formula := range []string{"H2O", "C1H", ""} {
+		ownCheck(t, "letters", []float64{0.6, -0.4, 0.7}, func(x []float64) float64 { return letters(x, formula) },
+			func(g, x []float64) float64 { return lettersGradient(g, x, formula) }, func(x []float64) float64 { return lettersValue(x, formula) })
+	}
+}
+
+// Methods of values are functions.
+func TestMethods(t *testing.T) {
+	e := newEmbedding()
+	for _, x := range [][]float64{{0.6, -0.4, 0.7}, {-0.6, 0.4, 0.7}} {
+		ownCheck(t, "methods", x, e.methods, e.methodsGradient, e.methodsValue)
+	}
+}
+
+// A break leaves a switch.
+func TestBroken(t *testing.T) {
+	for _, x := range [][]float64{{0.6, -0.4, 0.7}, {0.3, 1.4, 0.1}} {
+		for n := range 5 {
+			ownCheck(t, "broken", x, func(x []float64) float64 { return broken(x, n) },
+				func(g, x []float64) float64 { return brokenGradient(g, x, n) }, func(x []float64) float64 { return brokenValue(x, n) })
+		}
+	}
+}
