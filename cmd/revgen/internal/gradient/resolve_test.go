@@ -1,3 +1,7 @@
+// A test of the package itself makes the go command compile it twice, and so the tag long adds this one.
+
+//go:build long
+
 package gradient
 
 import (
