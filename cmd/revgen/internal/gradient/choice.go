@@ -141,8 +141,13 @@ func (l *lowerer) indexIn(c *choice, e ast.Expr) expr {
 // later adds what the variable is set to after its declaration. there reports whether a local that a literal uses is
 // there in all places where the variable is called.
 func (c *choice) later(l *lowerer, obj types.Object, e ast.Expr, there func(v *types.Var) bool) {
-	if _, ok := ast.Unparen(e).(*ast.CallExpr); ok {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.CallExpr:
 		l.refuse(e, "which function this is is not known where %s is declared: give it a name before that", obj.Name())
+	case *ast.SelectorExpr:
+		if s := l.Info.Selections[e]; s != nil && s.Kind() == types.MethodVal {
+			l.refuse(e, "what %s is a method of is not known where %s is declared: give %s a name before that", types.ExprString(e), obj.Name(), types.ExprString(e))
+		}
 	}
 	c.add(l, obj, e)
 	f, ok := ast.Unparen(e).(*ast.FuncLit)

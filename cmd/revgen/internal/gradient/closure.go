@@ -380,6 +380,9 @@ func (l *lowerer) methodValue(e *ast.SelectorExpr) *ast.FuncLit {
 			return nil
 		}
 		x := l.value(e.X)
+		if isPointer(t) {
+			x = l.anchored(e.X, x)
+		}
 		if len(path) > 1 {
 			x = l.fields(x, path[:len(path)-1], "")
 		}

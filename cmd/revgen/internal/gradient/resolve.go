@@ -499,15 +499,7 @@ func (s *locals) statements() (out []stmt) {
 func tidied(forward, back []stmt, base int) (first, second []stmt) {
 	for {
 		n := size(forward) + size(back)
-		here, there := map[*variable]bool{}, map[*variable]bool{}
-		reading(forward, here)
-		reading(back, there)
-		for v := range here {
-			there[v] = there[v] || len(v.scope) <= base
-		}
-		for v := range there {
-			here[v] = here[v] || len(v.scope) <= base
-		}
+		here, there := used(forward, back, base)
 		back = withoutUnused(back, there)
 		forward = withoutUnused(forward, here)
 		if size(forward)+size(back) < n {
@@ -526,17 +518,72 @@ func size(list []stmt) (n int) {
 	return n
 }
 
+// used returns the variables that each of both sweeps reads. What is only read to set variables that nothing reads is none
+// of them, also if these set each other.
+func used(forward, back []stmt, base int) (here, there map[*variable]bool) {
+	type sweep struct {
+		used map[*variable]bool
+		sets map[*variable][]*assignment // of variables that nothing has read yet
+	}
+	sweeps := [2]sweep{}
+	var note func(k int, v *variable)
+	note = func(k int, v *variable) {
+		s := sweeps[k]
+		if s.used[v] {
+			return
+		}
+		s.used[v] = true
+		for _, a := range s.sets[v] {
+			readBy(a, func(v *variable) { note(k, v) })
+		}
+		if len(v.scope) <= base {
+			note(1-k, v)
+		}
+	}
+	for k, list := range [][]stmt{forward, back} {
+		s := sweep{map[*variable]bool{}, map[*variable][]*assignment{}}
+		each(list, func(st stmt) {
+			if a, ok := st.(*assignment); ok && isOwn(a.l) {
+				s.sets[root(a.l)] = append(s.sets[root(a.l)], a)
+			}
+		})
+		sweeps[k] = s
+	}
+	for k, list := range [][]stmt{forward, back} {
+		each(list, func(st stmt) {
+			a, ok := st.(*assignment)
+			if !ok || !isOwn(a.l) {
+				readBy(st, func(v *variable) { note(k, v) })
+			} else if c, ok := a.r.(*invocation); ok && c.kind != itself {
+				readBy(&effect{c}, func(v *variable) { note(k, v) })
+			}
+		})
+	}
+	return sweeps[0].used, sweeps[1].used
+}
+
+// isOwn reports whether a place is memory of a variable alone.
+func isOwn(e expr) bool {
+	v := root(e)
+	return v != nil && !v.param && (v.sink || !sharesMemory(e))
+}
+
 // reading notes the variables that statements read.
 func reading(list []stmt, used map[*variable]bool) {
+	each(list, func(s stmt) { readBy(s, func(v *variable) { used[v] = true }) })
+}
+
+// readBy notes the variables that a statement reads, without those that the statements in it read.
+func readBy(s stmt, note func(v *variable)) {
 	expression := func(e expr) {
 		visit(e, func(e expr) {
 			if x, ok := e.(*reference); ok {
-				used[x.v] = true
+				note(x.v)
 			}
 		})
 	}
 	place := func(e expr) {
-		if v := root(e); v != nil && !v.param && (v.sink || !sharesMemory(e)) {
+		if isOwn(e) {
 			for x, ok := e.(*element); ok; x, ok = x.x.(*element) {
 				expression(x.i)
 			}
@@ -544,23 +591,21 @@ func reading(list []stmt, used map[*variable]bool) {
 		}
 		expression(e)
 	}
-	each(list, func(s stmt) {
-		switch s := s.(type) {
-		case *assignment:
-			expression(s.r)
-			place(s.l)
-		case *pop:
-			if s.whole {
-				expression(s.x)
-			} else {
-				place(s.x)
-			}
-		case *kernel:
-			expressions(s.unread(), expression)
-		default:
-			expressions(s, expression)
+	switch s := s.(type) {
+	case *assignment:
+		expression(s.r)
+		place(s.l)
+	case *pop:
+		if s.whole {
+			expression(s.x)
+		} else {
+			place(s.x)
 		}
-	})
+	case *kernel:
+		expressions(s.unread(), expression)
+	default:
+		expressions(s, expression)
+	}
 }
 
 // sharesMemory reports whether setting a place may be seen through another variable.
@@ -578,10 +623,7 @@ func sharesMemory(e expr) bool {
 
 // withoutUnused leaves out assignments to variables that nothing reads.
 func withoutUnused(list []stmt, used map[*variable]bool) (out []stmt) {
-	dead := func(e expr) bool {
-		v := root(e)
-		return v != nil && !v.param && !used[v] && (v.sink || !sharesMemory(e))
-	}
+	dead := func(e expr) bool { return isOwn(e) && !used[root(e)] }
 	for _, s := range list {
 		switch x := s.(type) {
 		case *assignment:

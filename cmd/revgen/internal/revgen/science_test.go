@@ -258,6 +258,7 @@ var package1 = mat.NewDense(1, 1, nil)
 		{gradient + "(x float64) float64 { g := helper; g, x = either(x); return g(x) }", "p.go:6:42: which function this is is not known: set g by itself"},
 		{gradient + "(x float64) float64 { g := helper; g = act; return g(x) }", "p.go:6:46: which function act is is not known where g is declared: name one of a package, write a literal, or declare it before"},
 		{gradient + "(x float64) float64 { g := helper; g = choose(x); return g(x) }", "p.go:6:46: which function this is is not known where g is declared: give it a name before that"},
+		{gradient + "(x float64) float64 { d := disc{x}; g := helper; if x > 0 { g = d.area }; d.x *= x; return g(x) }", "p.go:6:71: what d.area is a method of is not known where g is declared: give d.area a name before that"},
 		{gradient + "(x float64) float64 { var g func(x *float64) *float64; if x > 0 { g = pointed }; return *g(&x) }", "g may be one of several functions: let them return numbers, slices or structs"},
 		{gradient + "(x float64) float64 { return late(x)(x) }", "y is not there in all places where late is called: declare it before late"},
 		{gradient + "(x float64) float64 { g := helper; if x > 0 { g = math.Sin }; fs := []func(float64) float64{g}; return fs[0](x)*held{f: g}.f(x) }", "not differentiated"},

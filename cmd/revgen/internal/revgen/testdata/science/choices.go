@@ -457,16 +457,20 @@ func threeTimes(f func(float64) float64, a, b float64) float64 { return f(a) + 4
 //revgen:gradient x value hessian
 func (e *embedding) methods(x []float64) float64 {
 	b := bell{x[0] + 2, []float64{x[1], 1}}
+	other := (&bell{x[2], nil}).wider
 	f, g := b.at, b.wider
 	h := bell{x[1] + 2, []float64{x[0]}}.at
 	b.width *= x[2]
 	b.scale[0] *= x[0]
 	s := threeTimes(f, 0, x[1]) * threeTimes(h, x[0], 1) * threeTimes(b.at, -1, 1)
 	if x[0] > 0 {
-		g = (&bell{x[2], nil}).wider
+		g = other
 	}
 	s += threeTimes(g, x[0], x[1]) * b.width
 	l := []bell{b, {x[1] + 3, b.scale}}
+	first := l[0].wider // of an element that l does not have later
+	l = []bell{{x[0] * x[2], b.scale}, l[1]}
+	s += first(x[1]) * first(x[2])
 	for i := range l {
 		s += threeTimes(l[i].at, 0, x[i]) * threeTimes(l[i].wider, 0, x[2])
 	}
@@ -510,4 +514,20 @@ outer:
 		s += x[i]
 	}
 	return s * x[2]
+}
+
+// inVain has variables in a loop that only set each other. The loop becomes calls of package num, which leave them out.
+//
+//revgen:gradient x value hessian
+func inVain(x []float64, n int) float64 {
+	k := x[2-n]
+	s := 0.0
+	for _, e := range x {
+		u, v := e, k
+		u = k*e - 2.5
+		u, v = v, u
+		sin, cos := math.Sincos(e)
+		s += sin * cos
+	}
+	return s
 }

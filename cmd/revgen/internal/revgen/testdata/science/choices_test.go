@@ -163,3 +163,9 @@ func TestBroken(t *testing.T) {
 		}
 	}
 }
+
+// Variables that only set each other are left out, with what only they read.
+func TestInVain(t *testing.T) {
+	ownCheck(t, "inVain", []float64{0.6, -0.4, 0.7}, func(x []float64) float64 { return inVain(x, 1) },
+		func(g, x []float64) float64 { return inVainGradient(g, x, 1) }, func(x []float64) float64 { return inVainValue(x, 1) })
+}
