@@ -55,7 +55,8 @@ jax and pytorch their packages. You may name others, such as adept and cppad, wh
 by the variable CPATH. A tool of your own in Python, as NAME=SCRIPT, answers GradBench's protocol:
 casadi=benchmarks/gradbench/casadi_peer.py is one over CasADi.
 
---enzyme is the folder in which Enzyme was built. Its sources need LLVM's headers (Debian's llvm-19-dev):
+--enzyme is the folder in which Enzyme was built. Its sources need LLVM's headers and linker (Debian's
+llvm-19-dev, libzstd-dev and lld-19):
 
   cmake -S Enzyme/enzyme -B BUILD -DLLVM_DIR=/usr/lib/llvm-19/lib/cmake/llvm -DENZYME_CLANG=OFF
   make -C BUILD LLDEnzyme-19        # --enzyme BUILD/Enzyme`,
